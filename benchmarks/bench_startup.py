@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -84,9 +85,12 @@ def measure_cases(runs: int, peers: str) -> dict[str, list[Cost]]:
     commands = {
         TRY: [*dyno, "try", "agent.py@answer", "hello"],
         RUN: [*dyno, "run", "suite.yaml", "--agent", "agent.py@answer"],
-        "inspect_ai, two cases": [peers, "with_inspect.py"],
-        "pydantic_evals, two cases": [peers, "with_pydantic_evals.py"],
     }
+    for module, script in (("inspect_ai", "with_inspect.py"), ("pydantic_evals", "with_pydantic_evals.py")):
+        if subprocess.run([peers, "-c", f"import {module}"], capture_output=True, check=False).returncode:
+            print(f"{module} is not in {peers}: left out; --peers-python names an interpreter that has it")
+        else:
+            commands[f"{module}, two cases"] = [peers, script]
     costs: dict[str, list[Cost]] = {name: [] for name in commands}
     with tempfile.TemporaryDirectory(prefix="dyno-startup-") as text:
         folder = Path(text)
@@ -97,7 +101,7 @@ def measure_cases(runs: int, peers: str) -> dict[str, list[Cost]]:
         environ = {"XDG_CACHE_HOME": f"{folder}/cache", "DYNO_STATE": f"{folder}/state"}
         names = list(commands)
         for number in range(runs + 1):
-            for name in (*names[number % 4 :], *names[: number % 4]):
+            for name in (*names[number % len(names) :], *names[: number % len(names)]):
                 cost = run_process(commands[name], environ, folder)
                 if number:
                     costs[name].append(cost)

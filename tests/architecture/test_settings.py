@@ -127,6 +127,8 @@ def _is_written(default: ast.expr | None) -> bool:
     if isinstance(default, ast.UnaryOp | ast.BinOp):
         parts = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop)
         return all(isinstance(item, parts) for item in ast.walk(default))
+    if isinstance(default, ast.List):
+        return any(_is_written(item) for item in default.elts)
     return (
         isinstance(default, ast.Constant) and not isinstance(default.value, bool) and default.value not in (None, "")
     )

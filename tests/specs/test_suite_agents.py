@@ -112,11 +112,21 @@ def test_a_mistake_in_an_agent_is_named(entry: object, key: str, message: str) -
 
 
 def test_two_agents_of_one_name_are_refused_unless_versions_tell_them_apart() -> None:
-    error = refused("a.py@f", "b.py@f")
+    error = refused({"name": "f", "use": "a.py@f"}, "b.py@f")
     assert error.where == "suite: agents[1].name"
     assert "f is here twice, as in agents[0]" in error.message
+    assert "f is here twice" in refused("b.py@f", {"name": "f", "use": "a.py@g"}).message
+    assert "f is here twice" in refused("a.py@f", {"use": "a.py@f", "config": {"x": 1}}).message
+    assert "x@1 is here twice" in refused({"use": "x", "version": "1"}, "x@1").message
     assert len(agents({"use": "x", "version": "1"}, {"use": "x", "version": "2"})) == 2
     assert [use.uses for use in agents("x@1", "x@2")] == ["x@1", "x@2"]
+
+
+def test_agents_that_nobody_named_are_told_apart_by_where_they_come_from() -> None:
+    assert [use.uses for use in agents("a.py@f", "b.py@f", "c.py@f")] == ["a.py@f", "b.py@f", "c.py@f"]
+    ports = [{"use": "openai:m", "config": {"base_url": f"http://127.0.0.1:{port}/v1"}} for port in (8001, 8002)]
+    assert [use.name for use in agents(*ports)] == ["m", "m"]
+    assert "m is here twice, as in agents[1]" in refused(*ports, ports[1]).message
 
 
 SECRETS = [

@@ -326,9 +326,7 @@ def parse_agent(
             f"To time it: dyno time {shlex.quote(command)}",
         )
     if reference.endswith(".py") and scheme_of(reference) == "name":
-        raise PluginError(
-            f"{reference} does not say which agent is meant", remedy=_which_function(folder / reference)
-        )
+        raise PluginError(f"{reference} does not say which agent is meant", remedy=which_function(folder / reference))
     if scheme == "name" and reference not in known:
         if name in known:
             return _of_version(AgentUse(name, name, base_dir=str(folder)), version)
@@ -357,7 +355,8 @@ def _of_version(use: AgentUse, version: str) -> AgentUse:
     return use
 
 
-def _which_function(file: Path) -> str:
+def which_function(file: Path) -> str:
+    """What to type for a file without a name behind it."""
     if not file.is_file():
         others = [path.name for path in file.parent.glob("*.py")] if file.parent.is_dir() else []
         return f"There is no such file. {nearest(file.name, others)}"

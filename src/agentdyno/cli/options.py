@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from agentdyno.cli.shared import LISTED
 from agentdyno.settings import settings_of
 from agentdyno.settings.judging import GATE_FLAG, STRICT, TOLERANCE
 from agentdyno.settings.setting import (
@@ -75,6 +76,8 @@ def setting_option(setting: Setting[object], scope: frozenset[str] = frozenset()
         text = f"{text}  [default: {_shown(setting.default)}]"
     elif setting.shows_default:
         given |= {"default": setting.default, "show_default": True}
+    if setting.metavar == "LIST":
+        return click.option(*spelled, setting.asked, help=text, **{**given, **LISTED})
     return click.option(*spelled, setting.asked, help=text, **given)
 
 

@@ -29,6 +29,14 @@ def store_option(function: F) -> F:
     )(function)
 
 
+def _listed(_context: click.Context, _parameter: click.Parameter, given: Sequence[str]) -> str | None:
+    return ",".join(given) or None
+
+
+LISTED: dict[str, Any] = {"metavar": "LIST", "multiple": True, "callback": _listed}
+"""Of an option that takes names separated by commas: said several times, all of them count."""
+
+
 def json_option(function: F) -> F:
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of tables.")(
         function

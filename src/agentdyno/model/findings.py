@@ -65,6 +65,17 @@ class Comparison:
     noise_floor: float | None = None
     warnings: tuple[RunWarning, ...] = ()
 
+    def __repr__(self) -> str:
+        """Short: the rows of a comparison fill pages."""
+        rows = [
+            f"{row.metric.name} {'' if row.ratio is None else f'×{row.ratio:.3g} '}{row.verdict}"
+            for arm in self.arms
+            for row in arm.metrics
+            if row.verdict is not None
+        ]
+        told = ", ".join(rows[:3]) + (", …" if len(rows) > 3 else "")
+        return f"<Comparison {self.baseline!r} → {self.candidate!r}: {told or 'nothing judged'}>"
+
     @property
     def verdict(self) -> Verdict:
         """Worse if anything is worse, else inconclusive if anything is, else better if anything is, else same."""

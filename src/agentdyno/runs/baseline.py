@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -139,7 +140,8 @@ def _revision(reference: str, here: Launch, base_dir: Path, say: Say) -> Baselin
         raise SpecError(
             f"{reference!r} is no interpreter, no name=value, and {base_dir} is not in a git repository",
             where="--against",
-            remedy="Give a git revision inside a repository, a Python executable, parameters as name=value, or "
+            remedy=_meant(reference, base_dir)
+            or "Give a git revision inside a repository, a Python executable, parameters as name=value, or "
             "another experiment as file.py@name.",
         )
     commit = _git(base_dir, "rev-parse", "--verify", "--quiet", f"{reference}^{{commit}}")
@@ -147,7 +149,7 @@ def _revision(reference: str, here: Launch, base_dir: Path, say: Say) -> Baselin
         raise SpecError(
             f"git knows no revision {reference!r}",
             where="--against",
-            remedy="`git branch -a` and `git tag` list what it knows.",
+            remedy=_meant(reference, base_dir) or "`git branch -a` and `git tag` list what it knows.",
         )
     worktree = _worktree(Path(root), commit)
     launch = _environment(Path(root), worktree, commit, here, say)
@@ -155,6 +157,20 @@ def _revision(reference: str, here: Launch, base_dir: Path, say: Say) -> Baselin
     label = f"{reference} ({short})" if not commit.startswith(reference) else short
     launch = replace(launch, label=label, code_root=str(worktree))
     return Baseline(label, f"git:{commit}", launch, moved=(Path(root), worktree))
+
+
+def _meant(reference: str, base_dir: Path) -> str:
+    """What to type for what is no baseline, where it can be told what was meant; else ""."""
+    if reference.endswith(".py"):
+        from agentdyno.agents.resolve import which_function
+
+        return which_function(base_dir / reference)
+    if reference == "last" or reference.endswith(".json"):
+        return f"Results that are there already are compared with: dyno compare {reference} ANOTHER"
+    from agentdyno.registry.command_lines import command_in
+
+    command = command_in(reference) if " " in reference else ""
+    return f"Commands are timed in turns with: dyno time {shlex.quote(command)} 'ANOTHER'" if command else ""
 
 
 def _worktree(root: Path, commit: str) -> Path:

@@ -5,13 +5,16 @@ answers when ``BATCH_S`` have gone by, so that nobody works beside a short comma
 A message is JSON with its length in front.
 
 Only what starts a command and waits for its end is between the two looks at the clock. A command is started with
-``posix_spawn``, which does not copy this process, and each with an environment of another length: where the stack of
-a program begins can change its speed, and a draw that differs from run to run is noise instead of bias.
+``posix_spawn``, which does not copy this process: it is called in the C library itself, as Python would put its words
+and the environment together within the reading, and a command has its input and output from here, so that it need not
+be given them. Each is started with an environment of another length: where the stack of a program begins can change
+its speed, and a draw that differs from run to run is noise instead of bias.
 """
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import gc
 import json
 import os
@@ -22,7 +25,7 @@ import socket
 import struct
 import sys
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 HEADER = struct.Struct("<I")
 BATCH_S = 0.05
@@ -34,6 +37,9 @@ _NOT_RUN = (0, 0, 0.0, 0.0, 0, 0)
 CANNOT_START, TOO_LATE = 1000, 2000
 """Statuses that no exit has: ``CANNOT_START`` and the system's reason, or that the time was up."""
 _FOUND: dict[str, str] = {}
+_SETSIGDEF = 0x04
+_OPAQUE_BYTES = 1024
+"""More than any C library on Linux takes for a set of signals or the attributes of a start."""
 _DEFAULT_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM)
 
 
@@ -42,8 +48,10 @@ def main(fd: int) -> None:
     os.set_inheritable(fd, False)
     end = socket.socket(fileno=fd)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    # What is at 0, 1 and 2 is the commands' from the first of them on.
+    sys.stderr = open(os.dup(2), "w", encoding="utf-8")  # noqa: PTH123, SIM115  (as long as the process)
     gc.disable()
-    environ = dict(os.environb)
+    start = _Start(dict(os.environb))
     jobs: list[dict[str, Any]] = []
     while (message := receive(end)) is not None:
         if "jobs" in message:
@@ -53,11 +61,56 @@ def main(fd: int) -> None:
             except OSError as error:
                 _send(end, {"refused": f"{error.filename}: {error.strerror}"})
         elif "around" in message:
-            _send(
-                end, {"done": [[*_run({**jobs[message["around"]], "timeout_s": None}, message["argv"], environ), 0]]}
-            )
+            job = {**jobs[message["around"]], "timeout_s": None}
+            _send(end, {"done": [[*_run(job, _words(message["argv"]), start), 0]]})
         else:
-            _send(end, {"done": _perform(message["do"], jobs, environ)})
+            _send(end, {"done": _perform(message["do"], jobs, start)})
+
+
+class _Start:
+    """``posix_spawn`` of the C library, with all that it is given made before the clock is looked at."""
+
+    def __init__(self, environ: dict[bytes, bytes]) -> None:
+        library = ctypes.PyDLL(None)
+        self._spawn, self._pid = library.posix_spawn, ctypes.c_int()
+        self._place = ctypes.byref(self._pid)
+        environ.pop(OFFSET, None)
+        entries = [name + b"=" + value for name, value in environ.items()]
+        self._environ = (ctypes.c_char_p * (len(entries) + 2))(*entries, OFFSET + b"=", None)
+        self._offset = len(entries)
+        self._attributes = ctypes.create_string_buffer(_OPAQUE_BYTES)
+        signals = ctypes.create_string_buffer(_OPAQUE_BYTES)
+        library.posix_spawnattr_init(self._attributes)
+        library.sigemptyset(signals)
+        for number in _DEFAULT_SIGNALS:
+            library.sigaddset(signals, int(number))
+        library.posix_spawnattr_setsigdefault(self._attributes, signals)
+        library.posix_spawnattr_setflags(self._attributes, ctypes.c_short(_SETSIGDEF))
+
+    def offset(self, size: int) -> None:
+        """How much longer the environment of the next command is."""
+        self._environ[self._offset] = OFFSET + b"=" + b"x" * size
+
+    def __call__(self, program: bytes, argv: ctypes.Array[ctypes.c_char_p]) -> int:
+        """The process id; raises ``OSError``."""
+        problem = self._spawn(self._place, program, None, self._attributes, argv, self._environ)
+        if problem:
+            raise OSError(problem, os.strerror(problem))
+        return self._pid.value
+
+
+class _Words(NamedTuple):
+    """A command as the C library takes it, which would read a word up to its zero byte: none can be started so."""
+
+    program: bytes
+    argv: Any
+    problem: int
+
+
+def _words(argv: list[str]) -> _Words:
+    words = [os.fsencode(word) for word in argv]
+    problem = errno.EINVAL if any(b"\0" in word for word in words) else 0
+    return _Words(os.fsencode(_found(argv[0])), (ctypes.c_char_p * (len(words) + 1))(*words, None), problem)
 
 
 def _opened(job: dict[str, Any]) -> dict[str, Any]:
@@ -70,11 +123,16 @@ def _opened(job: dict[str, Any]) -> dict[str, Any]:
     else:
         out = null if job["output"] is None else os.open(job["output"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
         err = null
-    moves = [(os.POSIX_SPAWN_DUP2, fd, place) for place, fd in enumerate((source, out, err))]
-    return {**job, "moves": moves, "rewound": [fd for fd in (source, out) if fd not in (null, job["output"])]}
+    return {
+        **job,
+        "argv": _words(job["argv"]),
+        "prepare": None if job["prepare"] is None else _words(job["prepare"]),
+        "ends": (source, out, err),
+        "rewound": [fd for fd in (source, out) if fd not in (null, job["output"])],
+    }
 
 
-def _perform(which: list[int], jobs: list[dict[str, Any]], environ: dict[bytes, bytes]) -> list[list[Any]]:
+def _perform(which: list[int], jobs: list[dict[str, Any]], start: _Start) -> list[list[Any]]:
     """One row for each that was run: ``started_ms wall_ns user_s system_s rss_bytes status prepared``.
 
     ``rss_bytes`` is 0 where it is not known.
@@ -85,27 +143,31 @@ def _perform(which: list[int], jobs: list[dict[str, Any]], environ: dict[bytes, 
         job = jobs[index]
         prepared = 0
         if job["prepare"] is not None:
-            prepared = _run(job, job["prepare"], environ)[-1]
-        row = _NOT_RUN if prepared else _timed(job, environ)
+            prepared = _run(job, job["prepare"], start)[-1]
+        row = _NOT_RUN if prepared else _timed(job, start)
         rows.append([*row, prepared])
         if prepared or (rows[-1][5] and not job["ignore_failure"]) or time.perf_counter() >= deadline:
             break
     return rows
 
 
-def _timed(job: dict[str, Any], environ: dict[bytes, bytes]) -> tuple[Any, ...]:
+def _timed(job: dict[str, Any], start: _Start) -> tuple[Any, ...]:
     for fd in job["rewound"]:
         os.lseek(fd, 0, os.SEEK_SET)
-    environ[OFFSET] = b"x" * (int.from_bytes(os.urandom(2), "little") % MOST_OFFSET)
-    return _run(job, job["argv"], environ)
+    start.offset(int.from_bytes(os.urandom(2), "little") % MOST_OFFSET)
+    return _run(job, job["argv"], start)
 
 
-def _run(job: dict[str, Any], argv: list[str], environ: dict[bytes, bytes]) -> tuple[Any, ...]:
-    moves, timeout_s, program = job["moves"], job["timeout_s"], _found(argv[0])
+def _run(job: dict[str, Any], words: _Words, start: _Start) -> tuple[Any, ...]:
+    timeout_s, program, argv = job["timeout_s"], words.program, words.argv
+    for place, fd in enumerate(job["ends"]):
+        os.dup2(fd, place)
     started_ms = time.time_ns() // 1_000_000
+    if words.problem:
+        return started_ms, 0, 0.0, 0.0, 0, CANNOT_START + words.problem
     begun = time.perf_counter_ns()
     try:
-        pid = os.posix_spawn(program, argv, environ, file_actions=moves, setsigdef=_DEFAULT_SIGNALS)
+        pid = start(program, argv)
     except OSError as error:
         return started_ms, 0, 0.0, 0.0, 0, CANNOT_START + (error.errno or 0)
     late = timeout_s is not None and _is_late(pid, timeout_s)

@@ -14,7 +14,7 @@ CI_FILE = ".github/workflows/dyno.yml"
 _REPORT = "dyno-report"
 _REQUIREMENT = re.compile(r"agentdyno(\[[a-z,]+\])?([=<>~!]=?[\w.*]+(,[=<>~!]=?[\w.*]+)*)?")
 _GIT = re.compile(r"(agentdyno(\[[a-z,]+\])? @ )?git\+(https|ssh)://[\w.@:/+~#=&-]+")
-_PLAIN = re.compile(r"[\w./ @*=-]+")
+_PLAIN = re.compile(r"[\w./ @*=:,+%-]+")
 
 _TEMPLATE = """\
 # Sets every pull request against the branch that it goes to, and says so in a comment.
@@ -59,7 +59,7 @@ jobs:
           # What the agents need, for example:
           # OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}
         run: >-
-          dyno check@SUITES@ --against "origin/$BASE_REF"
+          dyno check@SUITES@ --against @AGAINST@@OPTIONS@
           --junit @REPORT@/junit.xml --markdown @REPORT@/comment.md
 
       - name: Summary
@@ -97,11 +97,14 @@ jobs:
 def ci_workflow(
     suites: Sequence[str] = (),
     *,
+    against: str = "",
+    options: Sequence[str] = (),
     install: str = "python -m pip install agentdyno",
     python: str = "3.12",
     hashed: Sequence[str] = ("pyproject.toml", "requirements*.txt"),
 ) -> str:
-    """The text of the workflow. ``suites`` are those to check, all of the workspace without any.
+    """The text of the workflow. ``suites`` are those to check, all of the workspace without any, ``options`` more
+    words of ``dyno check``, and ``against`` what they are held against where that is not the pull request's base.
 
     ``install`` is one shell command, ``python`` a version; ``hashed`` are patterns of the files that say what has to
     be installed. A branch's name goes through the environment, because its author may put anything in it.
@@ -111,21 +114,30 @@ def ci_workflow(
         "@INSTALL@": install,
         "@HASHED@": ", ".join(f"'{item}'" for item in hashed),
         "@SUITES@": "".join(f" {_quoted(item)}" for item in suites),
+        "@AGAINST@": _quoted(against) if against else '"origin/$BASE_REF"',
+        "@OPTIONS@": "".join(f" {_quoted(item)}" for item in options),
         "@REPORT@": _REPORT,
         "@MARKER@": MARKER,
     }
     return re.sub("|".join(replaced), lambda found: replaced[found[0]], _TEMPLATE)
 
 
-def write_ci(folder: Path, suites: Sequence[str] = (), source: str = "agentdyno") -> Path:
+def write_ci(
+    folder: Path,
+    suites: Sequence[str] = (),
+    source: str = "agentdyno",
+    *,
+    against: str = "",
+    options: Sequence[str] = (),
+) -> Path:
     """Writes ``.github/workflows/dyno.yml`` below ``folder``, which installs the project too where it can be.
 
-    ``source`` is where agentdyno comes from, as in ``install_command``.
+    ``source`` is where agentdyno comes from, as in ``install_command``; the rest is as in ``ci_workflow``.
 
     The same file again is left as it is. Raises ``RunError`` where another one is there, or nothing can be written.
     """
     path = folder / CI_FILE
-    text = ci_workflow(suites, install=install_command(folder, source))
+    text = ci_workflow(suites, against=against, options=options, install=install_command(folder, source))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
@@ -181,10 +193,8 @@ def _content(path: Path) -> str:
         return ""
 
 
-def _quoted(suite: str) -> str:
+def _quoted(word: str) -> str:
     """A word of the shell. A workflow's ``${{ }}`` is replaced before any shell sees it, so quoting is not enough."""
-    if not _PLAIN.fullmatch(suite):
-        raise RunError(
-            f"the path {suite!r} cannot stand in a workflow", remedy="Use letters, digits, and . _ - / in its name."
-        )
-    return shlex.quote(suite)
+    if not _PLAIN.fullmatch(word):
+        raise RunError(f"{word!r} cannot stand in a workflow", remedy="Use letters, digits, and . _ - / : = in it.")
+    return shlex.quote(word)

@@ -87,6 +87,19 @@ def test_a_doubling_in_fourteen_runs_is_shown_with_where_the_series_stands(store
     assert (found["now"]["points"], found["drift"]) == (8, None)
 
 
+def test_an_arm_is_named_by_a_part_of_its_name_as_in_comparisons(store: Store, dyno: Console) -> None:
+    factory = Factory()
+    arms = [factory.arm("sort", [size / 1e5] * 7, {"size": size}) for size in (100, 200)]
+    arms = [replace(arm, name=f"sort size={arm.params['size']}", samples=(), artifacts=()) for arm in arms]
+    made = factory.result(arms, run_id=new_run_id(), started_at=STARTED, finished_at=STARTED + 1_000)
+    header = replace(made, arms=(), status=RunStatus.RUNNING, finished_at=None)
+    planned = [Arm(arm.arm_id, arm.name, arm.experiment, arm.params) for arm in arms]
+    store.runs.begin(header, planned, {arm.arm_id: 7 for arm in arms})
+    store.runs.finish(made)
+    assert "now 2 ms" in dyno("history", "sort:size=200")
+    assert "now 1 ms" in dyno("history", "sort:sort size=100")
+
+
 def test_after_two_slow_runs_the_doubling_is_provisional(store: Store, dyno: Console) -> None:
     experiment(store, [value / 1_000 for value in NIGHTS_MS[:8]])
     text = dyno("history", "sort")

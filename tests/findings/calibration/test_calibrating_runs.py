@@ -150,3 +150,11 @@ def test_a_judge_may_block_while_its_calibration_stands_and_one_changed_byte_end
     assert "it is not calibrated, or judge, prompt or rubric have changed since" in doubt(again)
     with pytest.raises(SpecError, match="no calibrations can be read"):
         doubt(judged, GatePolicy(calibrations=("missing.json",)))
+
+
+@pytest.mark.parametrize("text", ["", "case,label\n"])
+def test_a_file_without_labels_says_what_writes_one(text: str, tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(SpecError, match="the file holds no labels") as caught:
+        read_labels(tmp_path / "labels.csv")
+    assert "dyno judge sheet" in (caught.value.remedy or "")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from agentdyno.findings.figures.cases import ArmFigures, accuracy_interval
-from agentdyno.findings.figures.traces import workflow_text
+from agentdyno.findings.figures.traces import wanted_text, workflow_text
 from agentdyno.model import Case, Failure, FailureKind, Phase, Reducer, Rubric, Sample, Status
 from agentdyno.stats import wilson
 
@@ -224,3 +224,19 @@ def test_nothing_scored_has_no_interval() -> None:
 )
 def test_of_a_workflow_that_fell_short_its_steps_are_told(output: dict[str, object], told: str) -> None:
     assert workflow_text(output) == told
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        ([{"name": "add", "arguments": {"a": 1}}, {"name": "say"}, "stop"], 'add({"a": 1}), say, stop'),
+        ([], "no call of a tool"),
+        ("search", "search"),
+        ({"name": "search"}, "search"),
+        (None, ""),
+        (5, "5"),
+    ],
+)
+def test_calls_that_were_wanted_read_as_those_that_were_made(target: object, told: str) -> None:
+    assert wanted_text(target, ["tool_calls"]) == told
+    assert wanted_text([{"name": "add"}], ["exact"]) == '[{"name":"add"}]'

@@ -252,6 +252,18 @@ def test_agents_with_as_many_points_share_the_first_place() -> None:
     assert verdict(run) == "✓ complete  x and y share the first place of 3 agents, accuracy 50 of 100."
 
 
+def test_an_agent_that_left_cases_unanswered_does_not_share_the_first_place() -> None:
+    own = benchmark("a", "b", "c")
+    crashed = [sample("a", 1.0), sample("b", Status.ERROR), sample("c", 1.0)]
+    whole = [sample(case_id, 1.0) for case_id in "abc"]
+    wrong = [sample(case_id, 0.0) for case_id in "abc"]
+    arms = [arm("x@1", "facts", crashed), arm("y@1", "facts", whole), arm("z@1", "facts", wrong)]
+    run = close_suite(suite_result(suite_of(own), *arms))
+    assert "y is first of 3 agents, accuracy 100 of 100" in verdict(run)
+    assert verdict(run).endswith("; x answered 2 of 3 cases.")
+    assert [row[0].text for row in agents(standing_of(run)).rows] == ["y", "x", "z"]
+
+
 def test_the_first_of_three_is_not_told_apart_from_those_whose_difference_is_not_decided() -> None:
     cases = [f"c{number}" for number in range(12)]
     right = {"x": 12, "y": 11, "z": 0}

@@ -53,6 +53,60 @@ def test_an_interrupted_run_ends_the_command_and_cleans_up(tmp_path: Path) -> No
     assert mark.read_text() == "done\n"
 
 
+def test_commands_that_take_turns_have_each_their_own_input_and_output(tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("given\n", encoding="utf-8")
+    jobs = {
+        "a": CommandJob("a", "cat", ("cat",), input=str(tmp_path / "in"), output=str(tmp_path / "a")),
+        "b": CommandJob("b", "echo", ("echo", "said"), output=str(tmp_path / "b")),
+        "c": CommandJob("c", "cat", ("cat",)),
+    }
+    executor = CommandExecutor(jobs)
+    executor.open()
+    try:
+        for arm in "abcabc":
+            executor.submit(trial(arm))
+        samples = [executor.wait().sample for _ in range(6)]
+    finally:
+        executor.close()
+    assert {sample.status for sample in samples if sample is not None} == {Status.OK}
+    assert (tmp_path / "a").read_text(encoding="utf-8") == "given\n"
+    assert (tmp_path / "b").read_text(encoding="utf-8") == "said\n"
+
+
+def test_a_command_with_a_zero_byte_is_not_started_without_it() -> None:
+    executor = CommandExecutor({"a": CommandJob("a", "echo", ("echo", "a\0b"), warmup=0)})
+    executor.open()
+    try:
+        executor.submit(trial("a"))
+        told = executor.wait().sample
+    finally:
+        executor.close()
+    assert told is not None
+    assert told.failure is not None
+    assert "cannot be started: Invalid argument" in told.failure.message
+
+
+def test_a_command_has_the_signals_and_the_environment_that_it_had_before_us(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASKED_FOR", "yes")
+    line = 'echo "$ASKED_FOR ${#AGENTDYNO_ENVIRONMENT_OFFSET}" >> told; grep SigIgn /proc/self/status > ignored'
+    executor = CommandExecutor({"a": CommandJob("a", "sh", ("sh", "-c", f"cd {tmp_path}; {line}"), warmup=0)})
+    executor.open()
+    try:
+        for iteration in range(8):
+            executor.submit(trial("a", iteration))
+        for _ in range(8):
+            executor.wait()
+    finally:
+        executor.close()
+    words = [line.split() for line in (tmp_path / "told").read_text(encoding="utf-8").splitlines()]
+    assert {first for first, _ in words} == {"yes"}
+    assert len({length for _, length in words}) > 1
+    ignored = int((tmp_path / "ignored").read_text(encoding="utf-8").split()[1], 16)
+    assert not ignored & (1 << signal.SIGPIPE - 1)
+
+
 def sample(arm_id: str, iteration: int, seconds: float) -> Sample:
     return Sample(arm_id, Phase.MEASURED, iteration, Status.OK, 0, {"duration_s": seconds})
 

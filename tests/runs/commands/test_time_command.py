@@ -9,23 +9,24 @@ from ...command import Bench, Done
 
 
 def test_two_commands_take_turns_and_the_slower_one_is_called_so(loaded_bench: Bench) -> None:
-    done = loaded_bench.dyno("time", "-r", "10", "sleep 0.002", "sleep 0.03", "--json")
+    # So far apart that no machine is too busy to tell them.
+    done = loaded_bench.dyno("time", "-r", "10", "sleep 0.002", "sleep 0.3", "--json")
     assert done.code == 0, done.err
     first, second = done.json["arms"]
-    assert (first["name"], second["name"]) == ("sleep 0.002", "sleep 0.03")
+    assert (first["name"], second["name"]) == ("sleep 0.002", "sleep 0.3")
     assert first["metrics"]["duration_s"]["n"] == second["metrics"]["duration_s"]["n"] == 10
     started = [[sample["started_at_ms"] for sample in arm["samples"]] for arm in (first, second)]
     assert all(max(started[0][i], started[1][i]) <= min(started[0][i + 1], started[1][i + 1]) for i in range(9))
     assert {"user_s", "system_s", "cpu_s"} <= set(first["metrics"])
 
-    told = loaded_bench.dyno("compare", "last:sleep 0.002", "last:sleep 0.03", "--json").json
+    told = loaded_bench.dyno("compare", "last:sleep 0.002", "last:sleep 0.3", "--json").json
     row = next(row for row in told["arms"][0]["metrics"] if row["metric"]["name"] == "duration_s")
     assert (told["paired"], row["verdict"]) == (True, "worse")
-    assert loaded_bench.dyno("time", "-r", "10", "sleep 0.002", "sleep 0.03", "--gate").code == 1
+    assert loaded_bench.dyno("time", "-r", "10", "sleep 0.002", "sleep 0.3", "--gate").code == 1
 
 
 def test_the_first_line_says_how_many_times_slower(loaded_bench: Bench) -> None:
-    done = loaded_bench.dyno("time", "-r", "8", "sleep 0.001", "sleep 0.03", "-n", "short", "-n", "long")
+    done = loaded_bench.dyno("time", "-r", "8", "sleep 0.001", "sleep 0.3", "-n", "short", "-n", "long")
     assert done.out.startswith("✗ worse  long is ")
     assert "slower than short." in done.out.splitlines()[0]
 

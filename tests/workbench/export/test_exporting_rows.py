@@ -60,6 +60,13 @@ def test_what_is_not_there_is_told(result: RunResult, monkeypatch: pytest.Monkey
     assert "pip install polars" in str(missing.value), "the extra brings pandas"
 
 
+def test_a_comparison_has_a_short_text(make: Factory) -> None:
+    arms = [make.arm(name, [at * (1 + n / 1000) for n in range(20)]) for name, at in (("a", 1.0), ("b", 2.0))]
+    told = repr(agentdyno.compare(*make.result(arms).arms))
+    assert told.startswith("<Comparison 'a' → 'b': duration_s ×2 ")
+    assert len(told) < 120
+
+
 def test_a_result_has_a_short_text_and_a_table_with_a_picture(result: RunResult, make: Factory) -> None:
     assert repr(result) == f"<RunResult {result.run_id[:13]} suite 'room' complete: room · good, room · bad>"
     assert repr(result.arms[0]) == "<ArmResult 'room · good': 12 ok>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import click
 from agentdyno.cli.conclusions import show, suite_option
 from agentdyno.cli.options import gate_options, tolerance_option
 from agentdyno.cli.shared import (
+    LISTED,
     NOT_COMPARABLE,
     PASS,
     UNDECIDED,
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
 )
 @click.argument("operands", nargs=-1, required=True, metavar="BASELINE CANDIDATE...")
 @suite_option
-@click.option("--format", "formats", metavar="LIST", help="Reports to write: md,html,csv,json,png,junit.")
+@click.option("--format", "formats", **LISTED, help="Reports to write: md,html,csv,json,png,junit.")
 @click.option("--output-dir", default=".", show_default=True, help="Where reports go.")
 @tolerance_option
 @gate_options
@@ -91,6 +93,7 @@ def _compared(
         raise click.UsageError("compare takes two results: BASELINE CANDIDATE, or any number of agents")
     if options["suite"]:
         raise click.UsageError("--suite goes with agents")
+    _require_results(operands)
     if len(operands) == 1:
         result = results.run(operands[0])
         sides = compare_sides(result, store, policy_for(result)) if result.suite is not None else None
@@ -103,6 +106,28 @@ def _compared(
     if whole and first.result.suite is not None and second.result.suite is not None:
         return compare_runs(first.result, second.result, store, workspace_here().gate)
     return compare_operands(first, second, store, options["tolerance"])
+
+
+def _require_results(operands: tuple[str, ...]) -> None:
+    """Says what to type where code or commands stand, which have to be measured first, and where one arm stands
+    alone.
+    """
+    from agentdyno.findings.comparison.ask import is_file
+    from agentdyno.registry.command_lines import command_in
+
+    others = [item for item in operands if not is_file(item)]
+    second = operands[1] if len(operands) > 1 else "ANOTHER"
+    code = next((item for item in others if ".py@" in item or item.endswith(".py")), None)
+    if code is not None:
+        raise click.UsageError(
+            f"{code} is code, and compare reads results; to measure both: dyno run {operands[0]} --against {second}"
+        )
+    command = next((item for item in others if ":" not in item and " " in item and command_in(item)), None)
+    if command is not None:
+        both = shlex.join([operands[0], second])
+        raise click.UsageError(f"{command!r} is no run and no agent; to time commands in turns: dyno time {both}")
+    if len(operands) == 1 and others and ":" in operands[0]:
+        raise click.UsageError(f"{operands[0]} is one arm; name a second one: dyno compare RUN:ARM RUN:ARM")
 
 
 def _is_agent(text: str, store: Store) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from agentdyno.cli.shared import json_option, open_store, policy_for, print_json, say, store_option, store_url
+from agentdyno.cli.shared import LISTED, json_option, open_store, policy_for, print_json, say, store_option, store_url
 
 
 @click.command(
@@ -14,7 +14,7 @@ from agentdyno.cli.shared import json_option, open_store, policy_for, print_json
     "  dyno report last --format ours --import reporters.py"
 )
 @click.argument("run")
-@click.option("--format", "formats", default="html", show_default=True, metavar="LIST")
+@click.option("--format", "formats", default=["html"], show_default=True, **LISTED)
 @click.option("--import", "imports", multiple=True, metavar="FILE", help="Load this file: it registers a format.")
 @click.option("--output-dir", help="Where files go. [default: the run's folder]")
 @store_option

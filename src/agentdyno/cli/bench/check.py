@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from agentdyno.cli.alerting import require_places, tell_alerts
 from agentdyno.cli.options import refuse, settings_options
 from agentdyno.cli.shared import (
     INTERRUPTED,
+    LISTED,
     NO_SAMPLE,
     PASS,
     UNDECIDED,
@@ -55,7 +57,7 @@ _OF_SUITES = (AGENTS, EPOCHS, MAX_COST, SEND_ALERTS)
 @settings_options(CHECK, order="against agents strict rerun quick epochs max_cost yes")
 @click.option("--markdown", type=click.Path(dir_okay=False, path_type=Path), help="Write the comment for a PR.")
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
-@click.option("--format", "formats", metavar="LIST", help="Reports to write: md,html,json,png.")
+@click.option("--format", "formats", **LISTED, help="Reports to write: md,html,json,png.")
 @click.option("--output-dir", default=".", show_default=True, help="Where reports go.")
 @click.option("--write-ci", is_flag=True, help="Write .github/workflows/dyno.yml and check nothing.")
 @click.option(
@@ -73,13 +75,17 @@ def command(files: tuple[str, ...], **options: Any) -> int:
     from agentdyno.workbench.reporting import check_formats
 
     if options["write_ci"]:
-        return _write_ci(files, options["install"] or "agentdyno", bool(options["as_json"]))
+        return _write_ci(files, options)
     if options["install"]:
         raise click.UsageError("--install means nothing without --write-ci")
     names = check_formats(options.get("formats"))
     reports, runs = check_files(files, options)
     _show(reports, runs, {**options, "files": files}, names)
     return exit_code(reports, runs, strict=bool(options["strict"]))
+
+
+_OF_WRITING = ("write_ci", "install", "as_json", "against")
+_NOT_IN_CI = ("markdown", "junit", "output_dir", "store")
 
 
 def exit_code(reports: Sequence[GateReport], runs: Sequence[RunResult], *, strict: bool) -> int:
@@ -243,12 +249,29 @@ def spelled(options: dict[str, Any]) -> str:
     return shlex.join(words)
 
 
-def _write_ci(files: Sequence[str], source: str, as_json: bool) -> int:
+def _write_ci(files: Sequence[str], options: dict[str, Any]) -> int:
     from agentdyno.workbench.ci_file import write_ci
 
-    path = write_ci(Path.cwd(), files, source)
-    if as_json:
+    source, against = options["install"] or "agentdyno", str(options.get("against") or "")
+    path = write_ci(Path.cwd(), files, source, against=against, options=_words_for_ci())
+    if options["as_json"]:
         print_json({"file": str(path)})
     else:
         say(f"Wrote {path}. Commit it; every pull request is then checked.")
     return 0
+
+
+def _words_for_ci() -> list[str]:
+    """The other options that were given, which the written command has, too; its reports are where it puts them."""
+    context, words = click.get_current_context(), list[str]()
+    for option in context.command.params:
+        name = option.name or ""
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if not given or not isinstance(option, click.Option) or name in _OF_WRITING:
+            continue
+        spelled, value = max(option.opts, key=len), context.params[name]
+        if name in _NOT_IN_CI:
+            raise click.UsageError(f"{spelled} means nothing with --write-ci")
+        for item in value if isinstance(value, tuple) else (value,):
+            words += [spelled] if option.is_flag else [spelled, str(item)]
+    return words

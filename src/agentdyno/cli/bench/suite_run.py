@@ -174,7 +174,10 @@ def _calls(prepared: PreparedSuite) -> str:
     warmups = prepared.calls - executions
     if not warmups:
         return f"{prepared.calls:,} calls"
-    return f"{prepared.calls:,} calls ({executions:,} executions + {warmups:,} warm-ups)"
+    return (
+        f"{prepared.calls:,} calls ({executions:,} execution{'s' * (executions > 1)} + "
+        f"{warmups:,} warm-up{'s' * (warmups > 1)})"
+    )
 
 
 def expected_money(usd: float | None) -> str:

@@ -8,7 +8,16 @@ from typing import Any
 import click
 
 from agentdyno.cli.options import SCOPES_OF_COMMANDS, gate_options, settings_options, tolerance_option
-from agentdyno.cli.shared import json_option, open_store, print_json, print_tables, say, store_option, store_url
+from agentdyno.cli.shared import (
+    LISTED,
+    json_option,
+    open_store,
+    print_json,
+    print_tables,
+    say,
+    store_option,
+    store_url,
+)
 
 _EXPORTS = ("json", "csv", "markdown")
 
@@ -53,7 +62,7 @@ _ORDER = (
 @click.option("--export-json", metavar="FILE", help="Times as hyperfine's JSON file has them.")
 @click.option("--export-csv", metavar="FILE", help="One line for each command.")
 @click.option("--export-markdown", metavar="FILE", help="A Markdown table.")
-@click.option("--format", "formats", metavar="LIST", help="Reports to write: md,html,csv,json,png,junit.")
+@click.option("--format", "formats", **LISTED, help="Reports to write: md,html,csv,json,png,junit.")
 @click.option("--dry-run", is_flag=True, help="Show what would run, and run nothing.")
 @tolerance_option
 @gate_options

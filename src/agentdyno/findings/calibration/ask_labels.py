@@ -47,7 +47,7 @@ class Label:
 def read_labels(path: Path) -> tuple[Label, ...]:
     """The labels of a CSV, TSV, JSONL, JSON or YAML file; raises one ``SpecError`` that names every wrong row."""
     where = str(path)
-    rows = read_rows(path, where)
+    rows = read_rows(path, where, of="labels", remedy="`dyno judge sheet` writes a file to fill.")
     names = dict.fromkeys(str(key) for row in rows if isinstance(row.value, Mapping) for key in row.value)
     columns = {
         field: next((name for word in usual for name in names if name.strip().lower() == word), "")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agentdyno.findings.figures.claims import Claims
@@ -175,6 +176,21 @@ def answer_text(sample: Sample) -> str:
         if item.get("scorer") == FINAL_STATE and isinstance(sample.output, Mapping):
             return workflow_text(sample.output)
     return "" if sample.output is None else as_text(sample.output)
+
+
+def wanted_text(target: object, scorers: Sequence[str]) -> str:
+    """What was asked for; calls of tools as ``answer_text`` has those that were made. "" where nothing was."""
+    calls = target if isinstance(target, (list, tuple)) else [target]
+    if TOOL_CALLS in scorers and all(isinstance(call, (str, Mapping)) for call in calls):
+        return ", ".join(map(_call_text, calls)) or "no call of a tool"
+    return "" if target is None else as_text(target)
+
+
+def _call_text(call: object) -> str:
+    if not isinstance(call, Mapping) or "name" not in call:
+        return as_text(call)
+    given = call.get("arguments")
+    return f"{call['name']}" + ("" if given is None else f"({json.dumps(given, ensure_ascii=False, default=str)})")
 
 
 def workflow_text(output: Mapping[str, object]) -> str:

@@ -248,12 +248,17 @@ class Histories:
         return [row for row in rows if ids.get(row.suite, row.suite) == newest]
 
     def _arms_called(self, subject: str) -> list[ArmSeriesRow]:
-        """The arms of an experiment, or the one of that name; none where there is no such thing here."""
+        """The arms of an experiment, or the one of that name; none where there is no such thing here.
+
+        After ``:`` a part of an arm's name is enough, as in ``dyno compare``.
+        """
         find = self._store.boards.arm_series
         rows = find(experiment=subject, limit=POINTS) or find(arm_name=subject, limit=POINTS)
         if not rows and ":" in subject:  # an arm that has the name of its experiment is one of several
             experiment, _, arm = subject.partition(":")
-            rows = find(experiment=experiment, arm_name=arm, limit=POINTS)
+            names = {row.name for row in find(experiment=experiment, limit=POINTS)}
+            meant = {arm} & names or {name for name in names if set(arm.split()) <= set(name.split())}
+            rows = [row for name in sorted(meant) for row in find(experiment=experiment, arm_name=name, limit=POINTS)]
         return rows
 
     def _arm_rows(self, subject: str, days: int | None) -> list[ArmSeriesRow]:

@@ -231,10 +231,16 @@ def _suite_arm_cautions(arm: ArmResult, figures: ArmFigures) -> Iterator[RunWarn
             message = f"the agent was given up after {errors} errors and no answer{why}"
             yield RunWarning("given-up", message, "Try it alone: `dyno try AGENT TEXT`.", arm.arm_id)
         else:
-            message = f"all {errors} executions ended in an error{why}"
+            what = "the only execution" if errors == 1 else f"all {errors} executions"
+            message = f"{what} ended in an error{why}"
             yield RunWarning("all-errors", message, "Try it alone: `dyno try AGENT TEXT`.", arm.arm_id)
     elif not counted.passed:
-        message = f"none of {counted.samples} executions passed{why}"
+        what = (
+            "the only execution did not pass"
+            if counted.samples == 1
+            else f"none of {counted.samples} executions passed"
+        )
+        message = f"{what}{why}"
         yield RunWarning("all-failed", message, "Check the scorer and the targets: `dyno show last`.", arm.arm_id)
     elif counted.scored < len(figures.tallies):
         yield _unscored(arm, figures, why)

@@ -29,7 +29,7 @@ from agentdyno.findings.figures.resampling import (
     score_draws,
 )
 from agentdyno.findings.figures.suite_figures import figures_of, suite_of
-from agentdyno.findings.figures.traces import MOST_CASES, Remarks, as_text, shorten
+from agentdyno.findings.figures.traces import MOST_CASES, Remarks, shorten, wanted_text
 from agentdyno.findings.standing.judge_scorers import joined_means, means_by_scorer
 from agentdyno.findings.standing.model import (
     AgentStanding,
@@ -123,6 +123,7 @@ def _head_to_head(
 def failed_cases(arm: ArmResult, figures: ArmFigures) -> list[FailedCase]:
     """The remembered cases that the agent did not always pass, wrong answers and errors alike."""
     cases = {case.id: case for case in figures.benchmark.cases}
+    scorers = [scorer.name for scorer in figures.benchmark.rubric.scorers]
     found = []
     for case_id, remark in figures.remarks.failed.items():
         target = cases[case_id].target if case_id in cases else None
@@ -134,7 +135,7 @@ def failed_cases(arm: ArmResult, figures: ArmFigures) -> list[FailedCase]:
                 status=remark.status,
                 bad=remark.bad,
                 tries=figures.tallies[case_id].tries,
-                want="" if target is None else shorten(as_text(target)),
+                want=shorten(wanted_text(target, scorers)),
                 got=remark.got,
                 why=remark.why,
             )
@@ -184,10 +185,10 @@ def _draws(arm: ArmResult, figures: ArmFigures, targets: Targets) -> dict[str, D
     return {name: draws for name, draws in drawn.items() if is_measured(arm.scores, name)}
 
 
-def _rank(agent: AgentStanding) -> tuple[float, float]:
-    """The best first, those without a score last."""
+def _rank(agent: AgentStanding) -> tuple[float, float, int]:
+    """The best first, of equals who answered more cases; those without a score last."""
     whole, accuracy = agent.scores[OVERALL].value, agent.scores["accuracy"].value
-    return (1.0 if whole is None else -whole), (1.0 if accuracy is None else -accuracy)
+    return (1.0 if whole is None else -whole), (1.0 if accuracy is None else -accuracy), agent.unanswered
 
 
 def _arm_standing(arm: ArmResult, figures: ArmFigures | None, draws: Mapping[str, Draws]) -> ArmStanding:

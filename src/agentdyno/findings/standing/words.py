@@ -74,7 +74,8 @@ def _alone(agent: AgentStanding, label: str) -> str:
 def _first(agents: Sequence[AgentStanding], labels: Mapping[str, str], pairs: Sequence[HeadToHead]) -> str:
     """By the overall score where all of it is known, else by accuracy; who has as many points shares the place.
 
-    The one who is first says from whom its accuracy was not told apart.
+    Points are of the cases that were answered: who left more of them unanswered does not share the place, and who
+    left any is said. The one who is first says from whom its accuracy was not told apart.
     """
     whole = not any(agent.missing or agent.not_measured for agent in agents)
     name = "overall" if whole else "accuracy"
@@ -82,15 +83,22 @@ def _first(agents: Sequence[AgentStanding], labels: Mapping[str, str], pairs: Se
     if not values:
         return f"nothing is known of the accuracy of {len(agents)} agents."
     most = max(round(100 * value) for value in values.values())
-    leaders = [agent for agent, value in values.items() if round(100 * value) == most]
+    alike = [agent for agent in agents if round(100 * values.get(agent.agent, -1.0)) == most]
+    fewest = min(agent.unanswered for agent in alike)
+    leaders = [agent.agent for agent in alike if agent.unanswered == fewest]
     best = [labels[agent] for agent in leaders]
     what = f"{'overall' if whole else 'accuracy'} {most} of 100"
+    left = [agent for agent in alike if agent.unanswered]
+    answered = "".join(
+        f"; {labels[agent.agent]} answered {agent.cases - agent.unanswered:,} of {agent.cases:,} cases"
+        for agent in (left if len(left) <= _MOST_NAMED else ())
+    )
     if len(best) == 1:
-        alike = [labels[pair.baseline] for pair in pairs if pair.candidate == leaders[0] and _undecided(pair)]
-        return f"{best[0]} is first of {len(agents)} agents, {what}{not_told_apart(alike)}."
+        undecided = [labels[pair.baseline] for pair in pairs if pair.candidate == leaders[0] and _undecided(pair)]
+        return f"{best[0]} is first of {len(agents)} agents, {what}{not_told_apart(undecided)}{answered}."
     if len(best) > _MOST_NAMED:
-        return f"{len(best)} of {len(agents)} agents share the first place, {what}."
-    return f"{' and '.join(best)} share the first place of {len(agents)} agents, {what}."
+        return f"{len(best)} of {len(agents)} agents share the first place, {what}{answered}."
+    return f"{' and '.join(best)} share the first place of {len(agents)} agents, {what}{answered}."
 
 
 def _undecided(pair: HeadToHead) -> bool:

@@ -20,7 +20,9 @@ NO_NULL = (".csv", ".tsv")
 """Formats whose empty cells mean that there is no value."""
 
 
-def read_rows(path: Path, where: str) -> list[CaseRow]:
+def read_rows(
+    path: Path, where: str, *, of: str = "cases", remedy: str = "Add at least one row with an input."
+) -> list[CaseRow]:
     """The rows of a data file, each with its line; raises ``SpecError``."""
     suffix = path.suffix.lower()
     if path.exists() and suffix not in SUFFIXES:
@@ -44,7 +46,7 @@ def read_rows(path: Path, where: str) -> list[CaseRow]:
             if line.strip()
         ]
     if not rows:
-        raise SpecError("the file holds no cases", where=where, remedy="Add at least one row with an input.")
+        raise SpecError(f"the file holds no {of}", where=where, remedy=remedy)
     return rows
 
 

@@ -61,23 +61,29 @@ def _program(command: str) -> str:
 
 
 def agent_uses(entries: Sequence[Mapping[str, Any]], *, key: str, source: str, base_dir: str) -> tuple[AgentUse, ...]:
-    """The agents of validated ``entries`` (``key`` is theirs in ``source``), sweeps expanded, names distinct."""
+    """The agents of validated ``entries`` (``key`` is theirs in ``source``), sweeps expanded.
+
+    Two of one name and version are refused, unless nobody gave them that name and they come from different places:
+    a run tells ``triage.answer`` from ``triage_v2.answer``, however they were named on the way to it.
+    """
     problems: list[FileProblem] = []
     found: list[AgentUse] = []
-    places: dict[str, str] = {}
+    places: dict[str, list[tuple[object, str]]] = {}
     for i, entry in enumerate(entries):
         place = f"{key}[{i}]"
         wrong = [*entry_problems(entry, place)]
         problems += wrong
         for use in [] if wrong else expand_agent(entry, base_dir=base_dir):
             label = f"{use.name}@{use.version}" if use.version else use.name
-            if label in places:
-                message = f"{shorten(label)} is here twice, as in {places[label]}"
+            origin = None if entry.get("name") or use.version else (use.uses, use.config.get("base_url"))
+            alike = [where for other, where in places.get(label, ()) if origin in (None, other) or other is None]
+            if alike:
+                message = f"{shorten(label)} is here twice, as in {alike[0]}"
                 problems.append(
                     FileProblem(f"{place}.name", message, "Give one of them another `name:` or `version:`.")
                 )
                 break
-            places[label] = place
+            places.setdefault(label, []).append((origin, place))
             found.append(use)
     if not problems and len(found) > MAX_AGENTS:
         message = f"expected at most {MAX_AGENTS} agents, got {len(found)}"
