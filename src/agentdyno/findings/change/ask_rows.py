@@ -114,7 +114,7 @@ class ChangeReader:
         self.records = RealRecords(store, baseline_runs(baselines))
 
     def series(self, pair: Pair) -> list[SeriesRow]:
-        return self._store.boards.series(pair.name, suite=pair.suite_id, limit=_most_rows(pair))
+        return self._store.boards.series(pair.name, suite=pair.suite_id, limit=most_rows(pair))
 
     def sides(self, pair: Pair, series: Sequence[SeriesRow]) -> ChangeSides:
         found = choose_sides(pair.name, series, self._chosen.get((pair.name, pair.suite_id)))
@@ -207,7 +207,7 @@ class ChangeReader:
         self, pair: Pair, row: ChangeRow, series: Sequence[SeriesRow], after: int | None = None
     ) -> tuple[Regression | None, _AgentHistories]:
         """By the thresholds of the suite, as alerts are."""
-        if len(series) >= _most_rows(pair):  # there may be more, and that report looks back as far as this
+        if len(series) >= most_rows(pair):  # there may be more, and that report looks back as far as this
             series = self._store.boards.series(row.name, suite=row.suite_id, limit=POINTS)
         histories = _AgentHistories(row, series)
         suite = self.records.suite_of(row.agent, row.suite_id)
@@ -266,7 +266,8 @@ def _judged(plain: ChangeRow, found: ComparedVersions, histories: _AgentHistorie
     )
 
 
-def _most_rows(pair: Pair) -> int:
+def most_rows(pair: Pair) -> int:
+    """Executions that are read for a row at most."""
     return min(MOST_ROWS, _RUNS * max(1, pair.benchmarks))
 
 
