@@ -43,12 +43,12 @@ def series(
     that would be cut in two is left out. Simulated ones are not in it, and what was no whole run of the suite (quick,
     limited, cut short) only with ``partial``.
     """
-    asked = _Asked(agent, None, suite, benchmark, since)
+    asked = AskedExecutions(agent, None, suite, benchmark, since)
     rows = _real(session, asked, limit, partial)
     return [_series_row(row) for row in reversed(rows if limit is None else _whole_runs(rows, limit))]
 
 
-def _real(session: DatabaseSession, asked: _Asked, limit: int | None, partial: bool) -> list[Sequence[Any]]:
+def _real(session: DatabaseSession, asked: AskedExecutions, limit: int | None, partial: bool) -> list[Sequence[Any]]:
     """Newest first, one more than ``limit`` where there is one, without what is simulated or no whole run.
 
     The newest keys come from the index alone, which does not know either: of 20,000 executions a
@@ -121,7 +121,7 @@ def agent_executions(
 
     ``suite`` is a digest or an id (all its versions); without a ``version``, all of them.
     """
-    asked = _Asked(name, version, suite)
+    asked = AskedExecutions(name, version, suite)
     statement = _newest(_places, asked.given, limit is not None)
     rows = session.execute(statement, {**asked.values, "most": limit, "offset": 0})
     return [
@@ -156,7 +156,7 @@ def _places() -> Select[*tuple[Any, ...]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class AskedExecutions:
     """Of whom executions are asked for, of which suite and benchmark, and from which time on."""
 
     agent: str
@@ -181,13 +181,13 @@ def _newest(columns: Callable[[], Select[*tuple[Any, ...]]], given: frozenset[st
 
     The keys are found first and alone: few columns are sorted, and the rest is read of the rows that are shown.
     """
-    keys = select(executions.c.id).where(*_own(given)).order_by(*_NEWEST)
+    keys = select(executions.c.id).where(*own_executions(given)).order_by(*_NEWEST)
     if limited:
         keys = keys.limit(bindparam("most", type_=Integer)).offset(bindparam("offset", type_=Integer))
     return columns().where(executions.c.id.in_(keys)).order_by(*_NEWEST)
 
 
-def _own(given: frozenset[str]) -> list[ColumnElement[bool]]:
+def own_executions(given: frozenset[str]) -> list[ColumnElement[bool]]:
     """As lists of keys, so that the index over agent, benchmark and time serves them."""
     asked = {name: bindparam(name, type_=Words()) for name in given - {"since"}}
     named = select(agents.c.id).where(called(asked["agent"], asked.get("version")))

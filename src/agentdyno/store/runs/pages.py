@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, String, and_, cast, func, not_, or_, select
+from sqlalchemy import BindParameter, ColumnElement, String, and_, cast, func, not_, or_, select
 
 from agentdyno.errors import SpecError
 from agentdyno.model import Phase, RunStatus, Sample, Status
@@ -142,7 +142,9 @@ def sample_moments(session: DatabaseSession, run_id: str, *, limit: int) -> list
     ]
 
 
-def behind_row(time: ColumnElement[int], key: ColumnElement[int], at: int, place: Any) -> ColumnElement[bool]:
+def behind_row(
+    time: ColumnElement[int], key: ColumnElement[int], at: int | BindParameter[int], place: Any
+) -> ColumnElement[bool]:
     """Rows that come after the one of time ``at`` and key ``place``, where the newest come first."""
     return or_(time < at, and_(time == at, key < place))
 
