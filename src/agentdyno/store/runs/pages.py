@@ -22,7 +22,7 @@ from agentdyno.store.runs.sample_columns import WHOLE
 from agentdyno.store.runs.samples import ORDER, behind
 from agentdyno.store.runs.schema import arms, runs, samples
 
-_SHORTEST_ID = 4
+_SHORTEST_ID, _LONGEST_ID = 4, 32
 """So many digits of a run's id say that an id is meant."""
 
 
@@ -70,7 +70,8 @@ def run_page(
 ) -> list[RunRow]:
     """Runs, newest first, from the one behind ``after`` on; of every status where none is named.
 
-    ``text`` is part of their name, or of an agent, a suite, a tag or the commit, in small or capital letters.
+    ``text`` is part of their name, or of an agent, a suite, a tag or the commit, in small or capital letters; or the
+    beginning of their id.
     """
     only: list[ColumnElement[bool]] = []
     if kind is not None:
@@ -80,7 +81,7 @@ def run_page(
     if statuses:
         only.append(runs.c.status.in_([status.value for status in statuses]))
     if text:
-        only.append(mentions(text))
+        only.append(or_(mentions(text), *_of_id(text)))
     if after is not None:
         place = select(runs.c.id).where(runs.c.run_id == id_bytes(after.uid)).scalar_subquery()
         only.append(behind_row(runs.c.started_at, runs.c.id, after.at, place))
@@ -102,12 +103,16 @@ def run_neighbours(session: DatabaseSession, run_id: str) -> tuple[str | None, s
 
 def runs_named_like(session: DatabaseSession, text: str, *, limit: int) -> list[RunRow]:
     """The newest runs whose name holds ``text`` or whose id begins with it, in small or capital letters."""
-    digits = text.replace("-", "").lower()
     named = func.lower(runs.c.name).contains(text.lower(), autoescape=True)
-    if len(digits) < _SHORTEST_ID or not set(digits) <= set("0123456789abcdef"):
-        return list_runs(session, limit, [named])
-    low, high = bytes.fromhex(f"{digits:0<32}"[:32]), bytes.fromhex(f"{digits:f<32}"[:32])
-    return list_runs(session, limit, [or_(named, runs.c.run_id.between(low, high))])
+    return list_runs(session, limit, [or_(named, *_of_id(text))])
+
+
+def _of_id(text: str) -> list[ColumnElement[bool]]:
+    """The run or the runs whose id begins so; nothing for what is no beginning of one."""
+    digits = text.replace("-", "").lower()
+    if not _SHORTEST_ID <= len(digits) <= _LONGEST_ID or not set(digits) <= set("0123456789abcdef"):
+        return []
+    return [runs.c.run_id.between(bytes.fromhex(f"{digits:0<32}"), bytes.fromhex(f"{digits:f<32}"))]
 
 
 def runs_tagged_like(session: DatabaseSession, text: str, *, limit: int) -> list[RunRow]:
