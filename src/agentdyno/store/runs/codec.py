@@ -71,6 +71,8 @@ def dumps(plain: object) -> str:
 
 _PHASES = {phase.value: phase for phase in Phase}
 _STATUSES = {status.value: status for status in Status}
+_MANY = 100
+"""Rows from which the quick decoder is used."""
 _decode = json.JSONDecoder().raw_decode
 
 
@@ -85,7 +87,7 @@ def loads(text: str) -> Any:  # what a JSON column holds
 
 @cache
 def _quick() -> tuple[Callable[[str], Any], type[Exception]]:
-    """A decoder and what it raises; loaded when the first sample is read, as who only writes does without."""
+    """A decoder and what it raises."""
     from msgspec import MsgspecError
     from msgspec.json import Decoder
 
@@ -100,6 +102,11 @@ def loads_quickly(text: str) -> Any:
         return decode(text)
     except (refused, ValueError, RecursionError):
         return loads(text)
+
+
+def decoder_of(rows: int) -> Callable[[str], Any]:
+    """For what JSON columns of so many rows hold: for a few the quick one is not worth being loaded."""
+    return loads_quickly if rows >= _MANY else loads
 
 
 def encoded(value: object, what: str) -> str:
@@ -173,7 +180,7 @@ def finite(numbers: Mapping[str, float]) -> dict[str, float]:
         raise StoreError(f"a reading is not a number: {error}") from None
 
 
-def row_sample(row: Sequence[Any], arm_id: str) -> Sample:
+def row_sample(row: Sequence[Any], arm_id: str, decode: Callable[[str], Any] = loads) -> Sample:
     """The sample of a row of ``READ_COLUMNS`` with its JSON columns as text; by position, as runs have thousands."""
     (
         phase,
@@ -203,7 +210,7 @@ def row_sample(row: Sequence[Any], arm_id: str) -> Sample:
     if cpu_s is not None:
         readings["cpu_s"] = cpu_s
     if told is not None:
-        for name, number in (loads_quickly(told) or {}).items():
+        for name, number in (decode(told) or {}).items():
             readings[name] = float(number)
     return Sample(
         arm_id,
@@ -218,11 +225,11 @@ def row_sample(row: Sequence[Any], arm_id: str) -> Sample:
         process,
         inner_loops,
         attempts,
-        (loads_quickly(scores) or {}) if scores is not None else {},
-        (loads_quickly(usage) or {}) if usage is not None else {},
-        loads_quickly(output) if output is not None else None,
-        (loads_quickly(details) or {}) if details is not None else {},
-        decoded(Failure, loads_quickly(failure), "a failure") if failure is not None else None,
+        (decode(scores) or {}) if scores is not None else {},
+        (decode(usage) or {}) if usage is not None else {},
+        decode(output) if output is not None else None,
+        (decode(details) or {}) if details is not None else {},
+        decoded(Failure, decode(failure), "a failure") if failure is not None else None,
         part,
     )
 

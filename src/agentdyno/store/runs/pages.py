@@ -17,8 +17,7 @@ from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import RunRow
 from agentdyno.store.runs.codec import id_bytes, id_text, row_sample
 from agentdyno.store.runs.listing import list_runs, mentions
-from agentdyno.store.runs.queries import run_key
-from agentdyno.store.runs.sample_columns import WHOLE
+from agentdyno.store.runs.queries import WHOLE, run_key
 from agentdyno.store.runs.samples import ORDER, behind
 from agentdyno.store.runs.schema import arms, runs, samples
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, bindparam, func, select
+from sqlalchemy import ColumnElement, Row, Text, bindparam, cast, func, null, select
 
 from agentdyno.errors import StoreError, nearest
 from agentdyno.model import (
@@ -33,8 +33,16 @@ from agentdyno.model.naming import with_labels
 from agentdyno.model.result import ScoreSpread
 from agentdyno.store.boards.schema import agents, suites
 from agentdyno.store.database.session import DatabaseSession
-from agentdyno.store.runs.codec import decoded, id_bytes, id_text, readable, row_sample
-from agentdyno.store.runs.sample_columns import WHOLE
+from agentdyno.store.runs.codec import (
+    READ_AS_TEXT,
+    READ_COLUMNS,
+    decoded,
+    decoder_of,
+    id_bytes,
+    id_text,
+    readable,
+    row_sample,
+)
 from agentdyno.store.runs.schema import (
     IS_SAMPLE,
     WITHOUT_SAMPLE,
@@ -55,6 +63,12 @@ _PHASE_ORDER = {phase: position for position, phase in enumerate(Phase)}
 NEWEST_FIRST = (runs.c.started_at.desc(), runs.c.id.desc())
 
 
+_COLUMNS = [
+    cast(samples.c[name], Text).label(name) if name in READ_AS_TEXT else samples.c[name] for name in READ_COLUMNS
+]
+WHOLE = select(*_COLUMNS)
+"""Samples as ``row_sample`` takes them; put together once, which takes longer than reading a few."""
+WITHOUT_DETAILS = select(*(null().label("details") if column.name == "details" else column for column in _COLUMNS))
 _KEY = select(runs.c.id).where(runs.c.run_id == bindparam("run_id"))
 
 
@@ -248,7 +262,9 @@ def _load_arms(session: DatabaseSession, run: int, spec: Spec, with_samples: boo
 def _load_samples(session: DatabaseSession, arm: int, arm_id: str) -> tuple[Sample, ...]:
     """Sorted here, because databases do not agree on the order of texts."""
     wanted = WHOLE.where(samples.c.arm == arm, IS_SAMPLE)
-    loaded = [row_sample(row, arm_id) for row in session.execute(wanted)]
+    rows = session.execute(wanted).all()
+    decode = decoder_of(len(rows))
+    loaded = [row_sample(row, arm_id, decode) for row in rows]
     loaded.sort(key=lambda s: (_PHASE_ORDER[s.phase], s.iteration, s.case_id, s.instrument, s.part))
     return tuple(loaded)
 

@@ -15,9 +15,8 @@ from sqlalchemy import ColumnElement, Row, Select, bindparam, literal, select, t
 from agentdyno.errors import StoreError
 from agentdyno.model import Phase, Sample
 from agentdyno.store.database.session import DatabaseSession
-from agentdyno.store.runs.codec import plain_or_null, readable, row_sample
-from agentdyno.store.runs.queries import run_key
-from agentdyno.store.runs.sample_columns import WHOLE, WITHOUT_DETAILS
+from agentdyno.store.runs.codec import decoder_of, plain_or_null, readable, row_sample
+from agentdyno.store.runs.queries import WHOLE, WITHOUT_DETAILS, run_key
 from agentdyno.store.runs.schema import IS_SAMPLE, arms, samples
 
 PAGE = 500
@@ -37,8 +36,10 @@ def iter_samples(
     with readable(run_id):
         for key, name in keys:
             for phase in phases:
-                for row in _pages(session, key, phase, details):
-                    yield row_sample(row, name)
+                for rows in _pages(session, key, phase, details):
+                    decode = decoder_of(len(rows))
+                    for row in rows:
+                        yield row_sample(row, name, decode)
 
 
 def _arm_keys(session: DatabaseSession, run_id: str, arm_id: str | None) -> list[tuple[int, str]]:
@@ -50,14 +51,16 @@ def _arm_keys(session: DatabaseSession, run_id: str, arm_id: str | None) -> list
     return found
 
 
-def _pages(session: DatabaseSession, key: int, phase: Phase, details: bool) -> Iterator[Row[*tuple[Any, ...]]]:
+def _pages(
+    session: DatabaseSession, key: int, phase: Phase, details: bool
+) -> Iterator[Sequence[Row[*tuple[Any, ...]]]]:
     """Rows in the order of the index over a trial's key, each page taken up after the last row of the one before."""
     asked = _page(details)
     values, page = {"of_arm": key, "of_phase": phase.value}, asked
     while True:
         with session:
             rows = session.execute(page, values).all()
-        yield from rows
+        yield rows
         if len(rows) < PAGE:
             return
         last = rows[-1]
