@@ -36,8 +36,10 @@ from agentdyno.findings.change.ask import Changing
 import agentdyno.findings.change.ask_runs, agentdyno.findings.figures.cases, agentdyno.findings.record.judge
 import agentdyno.findings.engine.measure_scoreboard, agentdyno.findings.record.ask_spread
 import agentdyno.store.boards.repository
+from agentdyno.garbage import look_at_new_things_alone
 from agentdyno.store import Store
 
+look_at_new_things_alone()
 with Store.open(sys.argv[1], must_exist=True) as store:
     began = time.process_time()
     changes = Changing(store).changes()

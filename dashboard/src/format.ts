@@ -70,10 +70,13 @@ export interface MoneyColumn {
   range: (usd: Maybe, interval: readonly [Maybe, Maybe] | null | undefined) => string;
 }
 
-/** The fewest tasks of which the least of these costs is a cent at least. */
+/**
+ * The fewest tasks of which the least of these costs is a cent at least; a million only where that of a thousand is below
+ * a cent for all of them, so that one very cheap agent does not make thousands of dollars of everybody else's costs.
+ */
 export function moneyColumn(costs: readonly Maybe[], task = "task"): MoneyColumn {
-  const least = Math.min(...costs.filter(known).map(Math.abs).filter((cost) => cost > 0));
-  const factor = least >= CENT ? 1 : 1000 * least >= CENT ? 1000 : 1_000_000;
+  const sizes = costs.filter(known).map(Math.abs).filter((cost) => cost > 0);
+  const factor = Math.min(...sizes) >= CENT ? 1 : 1000 * Math.max(...sizes) >= CENT ? 1000 : 1_000_000;
   const text = (usd: Maybe): string => (known(usd) ? `${usd < 0 ? "−" : ""}${dollars(factor * Math.abs(usd))}` : UNKNOWN);
   const range = (usd: Maybe, interval: readonly [Maybe, Maybe] | null | undefined): string =>
     known(usd) && interval && known(interval[0]) && known(interval[1]) ? `${text(usd)} [${text(interval[0])}, ${text(interval[1])}]` : text(usd);

@@ -103,10 +103,13 @@ test("a table that is saved has no formula, and keeps commas, quotes and signed 
   assert.equal(fileName("…"), "table.csv");
 });
 
-test("a column of costs is of one number of tasks, which its least cost decides", () => {
+test("a column of costs is of one number of tasks, and one cheap agent does not make it a million", () => {
   const some = moneyColumn([0.0000002, null, 0.02, 0]);
-  assert.equal(some.per, "per 1,000,000 tasks");
-  assert.deepEqual([0.0000002, 0.02, 0, null].map(some.text), ["$0.20", "$20,000", "$0.00", UNKNOWN]);
+  assert.equal(some.per, "per 1,000 tasks");
+  assert.deepEqual([0.0000002, 0.02, 0, null].map(some.text), ["$0.0002", "$20.00", "$0.00", UNKNOWN]);
+  const cheap = moneyColumn([0.0000002, null, 0.000003]);
+  assert.equal(cheap.per, "per 1,000,000 tasks");
+  assert.deepEqual([0.0000002, 0.000003].map(cheap.text), ["$0.20", "$3.00"]);
   const cents = moneyColumn([0.011, 3.5], "success");
   assert.equal(cents.per, "per success");
   assert.equal(cents.text(0.011), "$0.011");

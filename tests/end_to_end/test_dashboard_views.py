@@ -218,3 +218,25 @@ def test_the_bars_of_all_steps_have_one_time_axis(page: Page, newest: str) -> No
     boxes = [lane.bounding_box() for lane in lanes.all()]
     places = {(round(box["x"]), round(box["width"])) for box in boxes if box is not None}
     assert len(places) == 1, places
+
+
+def test_a_search_says_where_it_shows_a_part_of_what_it_found(page: Page) -> None:
+    settle(page, "/suites")
+    page.keyboard.press("/")
+    box = page.get_by_role("dialog", name="Search")
+    box.get_by_label("Search").fill("order-")
+    expect(box.get_by_text("At most 8 cases are shown")).to_be_visible()
+    box.get_by_label("Search").fill("order-07")
+    expect(box.get_by_role("list", name="Found").get_by_role("link")).to_have_count(1)
+    expect(box.get_by_text("are shown")).to_have_count(0)
+
+
+def test_on_a_phone_both_marks_of_an_answer_are_on_one_line(browser: Browser, service: Service, newest: str) -> None:
+    with opened(browser, service.address, secret=service.secret, width=390) as (page, _):
+        settle(page, f"/runs/{newest}/cases/order-00?benchmark=orders")
+        page.get_by_text("Marks of people").click()
+        names = (re.compile(f"^{word}") for word in ("Right", "Wrong"))
+        right, wrong = (page.get_by_role("button", name=name).first.bounding_box() for name in names)
+        assert right is not None
+        assert wrong is not None
+        assert right["y"] == wrong["y"]

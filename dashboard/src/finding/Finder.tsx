@@ -4,7 +4,7 @@ import type { FoundThings } from "../api/answers";
 import { useResource } from "../hooks/useResource";
 import { Link, address, useRoute } from "../router";
 import { SearchField } from "../shared/SearchField";
-import { KEYS, isWriting, targetOf } from "./targets";
+import { KEYS, MOST_OF_KIND, isWriting, targetOf } from "./targets";
 import "./finder.css";
 
 type Opened = "search" | "help" | null;
@@ -26,11 +26,13 @@ function useFinderKeys(open: (what: Opened) => void): void {
 function Results({ text }: { text: string }): ReactElement {
   const found = useResource<FoundThings>(text.trim() === "" ? null : address("/api/search", { text: text.trim() }));
   const items = found.data?.items ?? [];
+  const cut = ["agent", "suite", "run", "case", "tag"].filter((kind) => items.filter((item) => item.kind === kind).length >= MOST_OF_KIND).map((kind) => `${kind}s`);
   return (
     <>
       <p className="muted" role="status">
         {text.trim() === "" ? "Agents, suites, runs, cases and tags." : found.loading ? "Searching…" : items.length === 0 ? `Nothing holds “${text.trim()}”.` : ""}
       </p>
+      {cut.length > 0 && <p className="muted">At most {MOST_OF_KIND} {cut.join(" and ")} are shown; a longer part of a name finds fewer.</p>}
       <ul className="finder-list" aria-label="Found">
         {items.map((item) => (
           <li key={`${item.kind} ${item.name} ${item.note}`}>

@@ -18,6 +18,9 @@ export function targetOf(thing: FoundThing): string {
   }
 }
 
+/** So many agents, suites, runs, cases and tags the service finds at most. */
+export const MOST_OF_KIND = 8;
+
 /** Keys that act on every page, and what they do. */
 export const KEYS: readonly (readonly [key: string, what: string])[] = [
   ["/", "search agents, suites, runs, cases and tags"],

@@ -17,6 +17,7 @@ that the same law of the count allows. An average that is exactly ``theta`` spea
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -30,6 +31,7 @@ from .swap import FIRST_DRAWS, MOST_DRAWS, MOST_EXACT, Level, Patterns, every_pa
 _WORTH_MORE = 0.1
 _TIE = 1e-9
 _CELLS_AT_ONCE = 2_000_000
+_MOST_KINDS = 16
 _MOST_OUTCOMES = 2**16
 _EXACT_SIGNED_RANK = 50
 _MOST_WALSH = 1_500
@@ -87,7 +89,7 @@ def invert_swap(
             size = min(end - made, max(1, _CELLS_AT_ONCE // units))
             patterns = random_patterns(units, size, seed + made)
             moved.append(drawn(patterns))
-            staying.append(_staying(patterns, shares))
+            staying.append(_randomly_staying(units, size, seed + made, shares.tobytes()))
             made += size
         together = _Exchanges(np.concatenate(moved), np.concatenate(staying))
         outcome = _from_exchanges(observed, together, alpha, "swap test")
@@ -178,6 +180,11 @@ def _staying(patterns: Patterns, shares: Array) -> Array:
     return np.asarray(1.0 - 2.0 * exchanged(patterns, shares[:, None])[:, 0])
 
 
+@lru_cache(maxsize=8)  # several rows of a pair, and all pairs of a suite, weigh their units alike
+def _randomly_staying(units: int, draws: int, seed: int, shares: bytes) -> Array:
+    return _staying(random_patterns(units, draws, seed), np.frombuffer(shares, dtype=np.float64))
+
+
 def _from_exchanges(observed: float, found: _Exchanges, alpha: float, method: str) -> Inversion:
     lows, highs = _ranges(observed, found)
     low, p_low = _end(lows, found.chances, alpha)
@@ -227,21 +234,33 @@ def _even_chances(size: int) -> Array:
 def _every_outcome(differences: Array, shares: Array) -> _Exchanges | None:
     """Of units that are alike only how many are exchanged matters; ``None`` where that still makes too many."""
     held = np.stack([differences, shares], axis=1)
-    _, first, counts = np.unique(np.round(held, 12), axis=0, return_index=True, return_counts=True)
-    if counts.size > 16 or math.prod(int(count) + 1 for count in counts) > _MOST_OUTCOMES:
+    first: dict[tuple[float, ...], int] = {}
+    counts: Counter[tuple[float, ...]] = Counter()
+    for place, kind in enumerate(map(tuple, np.round(held, 12).tolist())):
+        first.setdefault(kind, place)
+        counts[kind] += 1
+        if len(first) > _MOST_KINDS:
+            return None
+    if math.prod(count + 1 for count in counts.values()) > _MOST_OUTCOMES:
         return None
     moved, staying, chances = np.zeros(1), np.zeros(1), np.ones(1)
-    for (difference, share), count in zip(held[first], counts.tolist(), strict=True):
-        kept = np.arange(count + 1)
-        logs = np.array([math.lgamma(count + 1) - math.lgamma(k + 1) - math.lgamma(count - k + 1) for k in kept])
-        chance = np.exp(logs - count * math.log(2.0))
-        if count < 50:
-            chance = np.array([math.comb(count, int(k)) for k in kept]) / 2.0**count
-        sign = 2.0 * kept - count
+    for kind in sorted(first):
+        (difference, share), count = held[first[kind]], counts[kind]
+        sign = 2.0 * np.arange(count + 1) - count
         moved = np.add.outer(moved, sign * difference).ravel()
         staying = np.add.outer(staying, sign * share).ravel()
-        chances = np.multiply.outer(chances, chance).ravel()
+        chances = np.multiply.outer(chances, _chances_of(count)).ravel()
     return _Exchanges(moved, staying, chances)
+
+
+@lru_cache(maxsize=256)
+def _chances_of(count: int) -> Array:
+    """How probable it is that 0, 1, … of so many are exchanged."""
+    kept = range(count + 1)
+    if count < 50:
+        return np.asarray(np.array([math.comb(count, k) for k in kept]) / 2.0**count)
+    logs = np.array([math.lgamma(count + 1) - math.lgamma(k + 1) - math.lgamma(count - k + 1) for k in kept])
+    return np.asarray(np.exp(logs - count * math.log(2.0)))
 
 
 def _signed_rank_tail(n: int, count: int) -> float:

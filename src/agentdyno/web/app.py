@@ -12,6 +12,7 @@ from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 from starlette.middleware.cors import CORSMiddleware
 
+from agentdyno.garbage import look_at_new_things_alone
 from agentdyno.version import __version__
 from agentdyno.web import problems, routes
 from agentdyno.web.limits import BodyLimits, RequestRateLimit
@@ -41,7 +42,8 @@ def create_app(settings: ServiceSettings, clock: Callable[[], int] | None = None
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         services.open()
         if settings.warm_up:
-            services.in_background(partial(warm_up, services))
+            for work in (look_at_new_things_alone, partial(warm_up, services), look_at_new_things_alone):
+                services.in_background(work)
         watch.start()
         with told_of_shutdown(watch.stop):
             yield

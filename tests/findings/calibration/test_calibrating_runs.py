@@ -12,6 +12,7 @@ from agentdyno.findings.calibration.ask import calibrate_run, judges_of_run, kee
 from agentdyno.findings.calibration.ask_gate import doubt_of_judges
 from agentdyno.findings.calibration.ask_labels import graded_in_file, labels_of_marks, read_labels
 from agentdyno.findings.calibration.ask_sheet import write_marks, write_sheet
+from agentdyno.findings.calibration.tables import marks_table
 from agentdyno.findings.record.ask import Records
 from agentdyno.model import RunResult, Workspace
 from agentdyno.model.codec import encode
@@ -93,6 +94,13 @@ def test_marks_of_the_store_are_labels_and_go_out_as_a_file_that_is_one(room: Ro
     assert "'=1+1" in file.read_text()
     (again,) = calibrate_run(room.store, judged.run_id, read_labels(file), 5)
     assert again == found
+
+
+def test_marks_are_listed_by_epoch_as_pages_count_them() -> None:
+    mark = AnswerMark("run", "sums", "c1", "a@1", 0, "bob", 1, is_right=True)
+    table = marks_table([mark])
+    epoch = [column.header for column in table.columns].index("epoch")
+    assert table.rows[0][epoch].text == "1"
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,16 @@ def test_runs_are_found_by_a_part_of_what_they_mention(seeded: Seeded, q: str, f
     assert ids == [getattr(seeded, name) for name in found]
 
 
+def test_runs_are_found_by_the_beginning_of_their_id(seeded: Seeded) -> None:
+    def found(q: str) -> list[str]:
+        return [item["run_id"] for item in seeded.client.ok("/api/runs", q=q)["items"]]
+
+    for text in (seeded.odd, seeded.odd[:18], seeded.odd[:18].upper(), seeded.odd.replace("-", "")):
+        assert seeded.odd in found(text), text
+    assert found(seeded.odd) == [seeded.odd]
+    assert found(f"{seeded.odd}0") == found(seeded.odd[-6:]) == []
+
+
 def test_runs_are_found_by_tag_and_commit(room: Room) -> None:
     done = run(room, Answerer("a"))
     told = replace(done, run_id=str(UUID(int=9)), tags=('nächtlich "x"',), vcs=Vcs("c0ffee12", None, dirty=False))

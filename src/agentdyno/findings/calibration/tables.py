@@ -57,7 +57,7 @@ def marks_table(marks: Sequence[AnswerMark]) -> Table:
         (
             Cell(mark.case_id),
             Cell(mark.agent),
-            Cell(f"{mark.iteration}"),
+            Cell(f"{mark.iteration + 1}"),
             Cell("right", Tone.GOOD) if mark.is_right else Cell("wrong", Tone.BAD),
             Cell(mark.who),
             Cell(when(mark.at)),

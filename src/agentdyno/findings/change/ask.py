@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from agentdyno.errors import NotComparable
-from agentdyno.findings.change.ask_rows import ChangeMemo, ChangeReader, Checked, Pair, Watched, finished
+from agentdyno.findings.change.ask_rows import ChangeMemo, ChangeReader, Checked, Pair, Watched, finished, most_rows
 from agentdyno.findings.change.ask_sides import RealRecords
 from agentdyno.findings.change.judge import alert_id, alerts_in_order, count_verdicts, in_order
 from agentdyno.findings.change.model import Alert, Changes
@@ -90,7 +90,7 @@ class Changing:
             if not series:
                 continue
             rows.append(look.row(pair, series))
-            if series[0].at >= midnight:
+            if series[0].at >= midnight and len(series) >= most_rows(pair):  # else these are all that there are
                 series = self._store.boards.series(pair.name, suite=pair.suite_id, since=midnight, limit=None)
             today += [row for row in series if row.at >= midnight]
         costs = [row.cost_usd for row in today if row.cost_usd is not None and math.isfinite(row.cost_usd)]

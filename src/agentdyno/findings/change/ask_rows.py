@@ -115,7 +115,7 @@ class ChangeReader:
         self.records = RealRecords(store, baseline_runs(baselines))
 
     def series(self, pair: Pair) -> list[SeriesRow]:
-        return self._store.boards.series(pair.name, suite=pair.suite_id, limit=_most_rows(pair))
+        return self._store.boards.series(pair.name, suite=pair.suite_id, limit=most_rows(pair))
 
     def sides(self, pair: Pair, series: Sequence[SeriesRow]) -> ChangeSides:
         found = choose_sides(pair.name, series, self._chosen.get((pair.name, pair.suite_id)))
@@ -223,7 +223,7 @@ class ChangeReader:
 
     def _whole(self, pair: Pair, series: Sequence[SeriesRow]) -> Sequence[SeriesRow]:
         """The executions that the report on regressions looks back at: more than a row needs, if there are."""
-        if len(series) < _most_rows(pair):
+        if len(series) < most_rows(pair):
             return series
         return self._store.boards.series(pair.name, suite=pair.suite_id, limit=POINTS)
 
@@ -273,7 +273,8 @@ def _judged(plain: ChangeRow, found: ComparedVersions, histories: _AgentHistorie
     )
 
 
-def _most_rows(pair: Pair) -> int:
+def most_rows(pair: Pair) -> int:
+    """Executions that are read for a row at most."""
     return min(MOST_ROWS, _RUNS * max(1, pair.benchmarks))
 
 

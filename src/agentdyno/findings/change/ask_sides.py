@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from agentdyno.errors import NotComparable
 from agentdyno.findings.engine.versions import version_number
 from agentdyno.findings.figures.cases import ArmFigures
-from agentdyno.findings.record.ask import MOST_OF_AGENT, Records, StoredAgent
+from agentdyno.findings.record.ask import Records, StoredAgent
 from agentdyno.model.form import WHOLE
 from agentdyno.model.record import AgentRecord
 from agentdyno.store import Store
-from agentdyno.store.rows import BaselineRow, SeriesRow
+from agentdyno.store.rows import AgentExecutionRow, BaselineRow, SeriesRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,7 @@ class RealRecords(Records):
         super().__init__(store, whole=True)
         self._runs = runs
         self._found: dict[tuple[str, str | None], StoredAgent] = {}
+        self._rows: dict[tuple[str, str | None, str | None], list[AgentExecutionRow]] = {}
 
     def agent_named(self, text: str) -> tuple[str, str | None]:
         name, _, version = text.rpartition("@")
@@ -66,6 +67,12 @@ class RealRecords(Records):
             found += [self.figures(item.run_id, arm_id) for arm_id in own]
         return found
 
+    def _executions(self, name: str, version: str | None, suite: str | None) -> list[AgentExecutionRow]:
+        key = (name, version, suite)
+        if key not in self._rows:
+            self._rows[key] = super()._executions(name, version, suite)
+        return self._rows[key]
+
     def _find(self, text: str, suite: str | None) -> StoredAgent:
         if (text, suite) not in self._found:
             self._found[text, suite] = self._look_up(text, suite)
@@ -73,7 +80,7 @@ class RealRecords(Records):
 
     def _look_up(self, text: str, suite: str | None) -> StoredAgent:
         name, _, version = text.rpartition("@")
-        rows = self._store.boards.agent_executions(name, version, suite, limit=MOST_OF_AGENT)
+        rows = self._executions(name, version, suite)
         run_id = self._runs.get((text, suite or ""))
         answered = [row for row in rows if row.run_id and row.status != "failed" and not row.simulated]
         kept = tuple(row for row in answered if row.run_id == run_id or (run_id is None and row.form in WHOLE))

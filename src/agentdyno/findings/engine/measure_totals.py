@@ -207,7 +207,7 @@ def _per_try(pairing: Pairing, names: Sequence[str]) -> float:
 
 
 def measure_totals(row: PairedRow, totals: SideTotals, limits: VerdictLimits, seed: int) -> Measured:
-    codes = np.unique(totals.clusters, return_inverse=True)[1]
+    codes = (np.cumsum(np.bincount(totals.clusters) > 0) - 1)[totals.clusters]
     clusters = int(codes.max()) + 1
     first, second = (_by_cluster(side, codes, clusters) for side in (totals.first, totals.second))
     levels = [float(totals.level(side.sum(axis=0, keepdims=True))[0]) for side in (first, second)]

@@ -102,8 +102,9 @@ class ArmFigures:
     def add(self, sample: Sample) -> None:
         if sample.phase is not Phase.MEASURED:
             return
-        self.statuses[sample.status.value] += 1
-        if sample.status is Status.CANCELLED:
+        status, usable = sample.status, sample.usable
+        self.statuses[status.value] += 1
+        if status is Status.CANCELLED:
             return
         tally = self.tallies.get(sample.case_id)
         if tally is None:
@@ -111,12 +112,16 @@ class ArmFigures:
             self.positions[sample.case_id] = len(self.positions)
         score, passed = score_of(sample), has_passed(sample)
         tally.count(sample, score, passed)
-        if sample.usable:
+        if usable:
             self._add_named(sample)
             tally_scorers(self.scorers, sample)
-        if not sample.details.get("cached"):
+        details = sample.details
+        if not details.get("cached"):
             self._add_readings(sample, tally)
-        self._add_judging(sample)
+            if usable:
+                self._keep_readings(sample)
+        if "judge_cost_usd" in details:
+            self._add_judging(details["judge_cost_usd"])
         self.remarks.add(sample, passed, score)
 
     def _add_named(self, sample: Sample) -> None:
@@ -137,18 +142,19 @@ class ArmFigures:
             elif place == 0 or sample.failure is None or sample.failure.kind not in _NOT_BILLED:
                 # What the other side refused used no token and cost nothing; of all else it is not known.
                 self.unknown[name] += 1
-        if not sample.usable:
-            return
-        owner = self.positions[sample.case_id]
-        for name, value in readings.items():
-            if abs(value) <= LARGEST:
-                if name not in self.values:
-                    self.values[name], self.owners[name] = array("d"), array("l")
-                self.values[name].append(value)
-                self.owners[name].append(owner)
 
-    def _add_judging(self, sample: Sample) -> None:
-        cost = sample.details.get("judge_cost_usd", 0.0)
+    def _keep_readings(self, sample: Sample) -> None:
+        owner, kept, owners = self.positions[sample.case_id], self.values, self.owners
+        for name, value in sample.readings.items():
+            if abs(value) <= LARGEST:
+                values = kept.get(name)
+                if values is None:
+                    values = kept[name] = array("d")
+                    owners[name] = array("l")
+                values.append(value)
+                owners[name].append(owner)
+
+    def _add_judging(self, cost: object) -> None:
         if self.judge_cost_usd is not None:
             known = isinstance(cost, (int, float)) and not isinstance(cost, bool)
             self.judge_cost_usd = self.judge_cost_usd + float(cost) if known else None  # type: ignore[arg-type]

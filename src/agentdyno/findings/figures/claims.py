@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from agentdyno.model.metric import REPORTED_PREFIX, known_metric, reported_name
-from agentdyno.model.sample import Sample, disturbance_of, stopped_alone_s
+from agentdyno.model.sample import DISTURBED, Sample, disturbance_of, stopped_alone_s
 
 RATIO = 2.0
 """Figures that differ by less than this factor agree."""
 MOST_DISTURBED = 0.05
 """Of the executions of one side in which the bench stood still; with more, what is left may not be like the rest."""
+_REPORTED_COST = reported_name("cost_usd")
 OVERHEAD_S = 0.01
 """Seconds that may lie between what a clock inside an agent and one outside of it says."""
 
@@ -86,6 +87,8 @@ class Disturbed:
         if not sample.usable:
             return
         self.of += 1
+        if sample.details.get(DISTURBED) is None:  # asked for every sample, and hardly one has it
+            return
         self.alone.add(sample)
         found = disturbance_of(sample)
         if found is None:
@@ -130,9 +133,9 @@ class Claims:
             known = self.differing.setdefault(name, Claim(name, sample.case_id, reported, measured, 0))
             known.times += 1
         told = sample.details.get("dropped")
-        for item in map(str, told) if isinstance(told, (list, tuple)) else ():
+        for item in map(str, told) if told is not None and isinstance(told, (list, tuple)) else ():
             self.dropped.setdefault(item.partition(" = ")[0], DroppedValue(item, sample.case_id)).times += 1
-        stated = readings.get(reported_name("cost_usd"))
+        stated = readings.get(_REPORTED_COST)
         if stated is not None and "cost_usd" not in readings:
             self.unpriced += 1
             self.unpriced_usd += stated

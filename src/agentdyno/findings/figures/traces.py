@@ -116,7 +116,8 @@ class Remarks:
         details = sample.details
         self.simulated += bool(details.get("simulated"))
         self.claims.add(sample)
-        self.recorded.add(sample)
+        if PROXY_CALLS in sample.readings:
+            self.recorded.add(sample)
         model = details.get("model")
         named = model if isinstance(model, str) and model else ""
         if named:

@@ -133,7 +133,7 @@ class Records:
     def suite_of(self, agent: str, suite: str | None = None) -> Suite | None:
         """The suite as the agent's newest run of it had it; ``None`` where no run is here."""
         name, version = self.agent_named(agent)
-        rows = self._store.boards.agent_executions(name, version, self.suite_named(suite), limit=MOST_OF_AGENT)
+        rows = self._executions(name, version, self.suite_named(suite))
         newest = next((row for row in rows if row.run_id), None)
         return None if newest is None else self._header(newest.run_id).suite
 
@@ -141,9 +141,12 @@ class Records:
         """What one arm of a run did."""
         return self._arm_figures(self._header(run_id), arm_id)
 
+    def _executions(self, name: str, version: str | None, suite: str | None) -> list[AgentExecutionRow]:
+        return self._store.boards.agent_executions(name, version, suite, limit=MOST_OF_AGENT)
+
     def _find(self, text: str, suite: str | None) -> StoredAgent:
         name, version = self.agent_named(text)
-        rows = self._store.boards.agent_executions(name, version, self.suite_named(suite), limit=MOST_OF_AGENT)
+        rows = self._executions(name, version, self.suite_named(suite))
         known = [row for row in rows if row.run_id and row.status != "failed"]
         answered = like_with_like(known, whole=self._whole)
         if known and not answered:

@@ -40,11 +40,14 @@ class RecordSpreads:
     def __init__(self, store: Store | None) -> None:
         self._store = store
         self._of_host: dict[str, tuple[list[RepeatRow], list[RunFigure]]] = {}
+        self._hosts: dict[str, str] = {}
 
     def __call__(self, baseline: AgentRecord, candidate: AgentRecord) -> RunSpread:
         run_ids = (*baseline.run_ids, *candidate.run_ids)
-        hosts = self._store.runs.hosts(run_ids) if self._store is not None and run_ids else {}
-        found = {hosts.get(run_id, "") for run_id in run_ids}
+        unknown = [run_id for run_id in run_ids if run_id not in self._hosts]
+        if self._store is not None and unknown:
+            self._hosts.update(self._store.runs.hosts(unknown))
+        found = {self._hosts.get(run_id, "") for run_id in run_ids}
         if self._store is None or len(found) != 1 or "" in found:
             return UNKNOWN_SPREAD
         (host,) = found
@@ -56,7 +59,7 @@ class RecordSpreads:
         labels = (baseline.agent, candidate.agent)
         sides = (ComparedRuns(baseline.agent, baseline.run_ids), ComparedRuns(candidate.agent, candidate.run_ids))
         of_records = [row for row in compared if row.agent in labels]
-        own = [row for row in rows if _is_alike(row, compared, (baseline, candidate))]
+        own = _alike(rows, compared, (baseline, candidate))
         return _known(host, (figures, figures_of(own)), sides, _values(of_records, QUANTITIES))
 
 
@@ -130,11 +133,17 @@ def _known(
     return RunSpread(host, quantities)
 
 
-def _is_alike(row: RepeatRow, compared: Sequence[RepeatRow], records: tuple[AgentRecord, AgentRecord]) -> bool:
-    """Whether it is a run of one of the agents in the form of the compared ones."""
+def _alike(
+    rows: Sequence[RepeatRow], compared: Sequence[RepeatRow], records: tuple[AgentRecord, AgentRecord]
+) -> list[RepeatRow]:
+    """Runs of one of the agents in the form of the compared ones."""
     names = {record.arm_agent.rpartition("@")[0] for record in records}
     forms = {(item.suite, item.benchmark, item.planned) for item in compared}
-    return row.agent.rpartition("@")[0] in names and (row.suite, row.benchmark, row.planned) in forms
+    return [
+        row
+        for row in rows
+        if row.agent.rpartition("@")[0] in names and (row.suite, row.benchmark, row.planned) in forms
+    ]
 
 
 def _values(own: Sequence[RepeatRow], names: Sequence[str]) -> dict[str, _Value]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -128,10 +129,13 @@ def _readings(figures: ArmFigures) -> tuple[dict[str, dict[str, float]], dict[st
     names = list(figures.positions)
     used: dict[str, dict[str, float]] = {name: {} for name in names}
     spread: dict[str, dict[str, float]] = {name: {} for name in names}
+    groups: dict[bytes, _Groups] = {}  # hardly ever more than one: whoever has one reading has them all
     for metric, values in figures.values.items():
-        owners = np.frombuffer(figures.owners[metric], dtype=np.dtype("l"))
+        held = figures.owners[metric].tobytes()
+        if held not in groups:
+            groups[held] = _Groups.of(np.frombuffer(held, dtype=np.dtype("l")))
         numbers = np.frombuffer(values, dtype=np.float64)
-        for place, middle, scatter in zip(*_of_cases(owners, numbers, metric), strict=True):
+        for place, middle, scatter in zip(*_of_cases(groups[held], numbers, metric), strict=True):
             used[names[place]][metric] = middle
             if scatter is not None:
                 spread[names[place]][metric] = scatter
@@ -145,18 +149,34 @@ def _readings(figures: ArmFigures) -> tuple[dict[str, dict[str, float]], dict[st
     return used, spread
 
 
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """Values by the case that they are of: the ``order`` that sorts them, and each case's place, start and count."""
+
+    order: npt.NDArray[np.int64]
+    places: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, owners: npt.NDArray[np.int64]) -> _Groups:
+        numbers = np.bincount(owners)
+        places = np.flatnonzero(numbers)
+        counts = numbers[places]
+        return cls(np.argsort(owners, kind="stable"), places, np.cumsum(counts) - counts, counts)
+
+
 def _of_cases(
-    owners: npt.NDArray[np.int64], numbers: npt.NDArray[np.float64], metric: str
+    groups: _Groups, numbers: npt.NDArray[np.float64], metric: str
 ) -> tuple[list[int], list[float], list[float | None]]:
     """Cases by their place, each with the figure of its values and their standard deviation.
 
     Cases with equally many values are looked at together: there are thousands of cases and few such counts.
     """
-    order = np.argsort(owners, kind="stable")
-    places, starts, counts = np.unique(owners[order], return_index=True, return_counts=True)
-    ordered = numbers[order]
+    places, starts, counts = groups.places, groups.starts, groups.counts
+    ordered = numbers[groups.order]
     middles, scatters = np.empty(places.size), np.full(places.size, np.nan)
-    for count in np.unique(counts):
+    for count in set(counts.tolist()):
         own = np.flatnonzero(counts == count)
         parts = ordered[starts[own, None] + np.arange(count)]
         middles[own] = _figure(parts, metric)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import BigInteger, ColumnElement, Integer, Select, bindparam, func, select
 
 from agentdyno.model import Direction, Provenance
 from agentdyno.model.form import WHOLE
@@ -14,6 +15,7 @@ from agentdyno.store.boards.identities import uid_text
 from agentdyno.store.boards.matrix import find_suites
 from agentdyno.store.boards.naming import called
 from agentdyno.store.boards.schema import agents, benchmarks, executions, suites
+from agentdyno.store.database.columns import Words
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import AgentExecutionRow, ArmMetric, ArmSeriesRow, SeriesRow
 from agentdyno.store.runs.schema import arms, environments, runs
@@ -41,16 +43,12 @@ def series(
     that would be cut in two is left out. Simulated ones are not in it, and what was no whole run of the suite (quick,
     limited, cut short) only with ``partial``.
     """
-    own = _own(agent, None, suite, benchmark)
-    if since is not None:
-        own.append(executions.c.created_at >= since)
-    rows = _real(session, own, limit, partial)
+    asked = AskedExecutions(agent, None, suite, benchmark, since)
+    rows = _real(session, asked, limit, partial)
     return [_series_row(row) for row in reversed(rows if limit is None else _whole_runs(rows, limit))]
 
 
-def _real(
-    session: DatabaseSession, own: Sequence[ColumnElement[bool]], limit: int | None, partial: bool
-) -> list[Sequence[Any]]:
+def _real(session: DatabaseSession, asked: AskedExecutions, limit: int | None, partial: bool) -> list[Sequence[Any]]:
     """Newest first, one more than ``limit`` where there is one, without what is simulated or no whole run.
 
     The newest keys come from the index alone, which does not know either: of 20,000 executions a
@@ -59,9 +57,9 @@ def _real(
     page = None if limit is None else limit + 1
     rows: list[Sequence[Any]] = []
     offset = 0
+    statement = _newest(_points, asked.given, page is not None)
     while True:
-        keys = _newest(own, page).offset(offset)
-        found = session.execute(_points().where(executions.c.id.in_(keys)).order_by(*_NEWEST)).all()
+        found = session.execute(statement, {**asked.values, "most": page, "offset": offset}).all()
         rows += [row[:-1] for row in found if not row[-1] and (partial or row[-3] in WHOLE)]
         if page is None or len(found) < page or len(rows) >= page:
             return rows[:page]
@@ -123,8 +121,9 @@ def agent_executions(
 
     ``suite`` is a digest or an id (all its versions); without a ``version``, all of them.
     """
-    keys = _newest(_own(name, version, suite, None), limit)
-    rows = session.execute(_places().where(executions.c.id.in_(keys)).order_by(*_NEWEST))
+    asked = AskedExecutions(name, version, suite)
+    statement = _newest(_places, asked.given, limit is not None)
+    rows = session.execute(statement, {**asked.values, "most": limit, "offset": 0})
     return [
         AgentExecutionRow._make((*row[:4], _id(row[4]), row[5] or "", *row[6:8], bool(row[8]), row[9]))
         for row in rows.all()
@@ -156,23 +155,53 @@ def _places() -> Select[*tuple[Any, ...]]:
     )
 
 
-def _own(agent: str, version: str | None, suite: str | None, benchmark: str | None) -> list[ColumnElement[bool]]:
+@dataclass(frozen=True, slots=True)
+class AskedExecutions:
+    """Of whom executions are asked for, of which suite and benchmark, and from which time on."""
+
+    agent: str
+    version: str | None = None
+    suite: str | None = None
+    benchmark: str | None = None
+    since: int | None = None
+
+    @property
+    def values(self) -> dict[str, object]:
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    @property
+    def given(self) -> frozenset[str]:
+        return frozenset(self.values)
+
+
+@cache
+def _newest(columns: Callable[[], Select[*tuple[Any, ...]]], given: frozenset[str], limited: bool) -> Select[Any]:
+    """These columns of the newest executions, with parameters for what is ``given``: put together once for each kind
+    of question, which takes longer than the answer.
+
+    The keys are found first and alone: few columns are sorted, and the rest is read of the rows that are shown.
+    """
+    keys = select(executions.c.id).where(*own_executions(given)).order_by(*_NEWEST)
+    if limited:
+        keys = keys.limit(bindparam("most", type_=Integer)).offset(bindparam("offset", type_=Integer))
+    return columns().where(executions.c.id.in_(keys)).order_by(*_NEWEST)
+
+
+def own_executions(given: frozenset[str]) -> list[ColumnElement[bool]]:
     """As lists of keys, so that the index over agent, benchmark and time serves them."""
-    named = select(agents.c.id).where(called(agent, version))
+    asked = {name: bindparam(name, type_=Words()) for name in given - {"since"}}
+    named = select(agents.c.id).where(called(asked["agent"], asked.get("version")))
     found: list[ColumnElement[bool]] = [executions.c.agent.in_(named)]
-    if suite is not None or benchmark is not None:
-        asked = select(benchmarks.c.id).join(suites, suites.c.id == benchmarks.c.suite)
-        if suite is not None:
-            asked = asked.where(find_suites(suite))
-        if benchmark is not None:
-            asked = asked.where(benchmarks.c.benchmark_id == benchmark)
-        found.append(executions.c.benchmark.in_(asked))
+    if given & {"suite", "benchmark"}:
+        own = select(benchmarks.c.id).join(suites, suites.c.id == benchmarks.c.suite)
+        if "suite" in asked:
+            own = own.where(find_suites(asked["suite"]))
+        if "benchmark" in asked:
+            own = own.where(benchmarks.c.benchmark_id == asked["benchmark"])
+        found.append(executions.c.benchmark.in_(own))
+    if "since" in given:
+        found.append(executions.c.created_at >= bindparam("since", type_=BigInteger))
     return found
-
-
-def _newest(which: Sequence[ColumnElement[bool]], limit: int | None) -> Select[int]:
-    """The keys alone: few columns are sorted, and the rest is read of the rows that are shown."""
-    return select(executions.c.id).where(*which).order_by(*_NEWEST).limit(limit)
 
 
 def arm_series(

@@ -6,7 +6,19 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BigInteger, ColumnElement, Select, Text, bindparam, case, cast, func, or_, select
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    ColumnElement,
+    Select,
+    Text,
+    bindparam,
+    case,
+    cast,
+    func,
+    or_,
+    select,
+)
 
 from agentdyno.findings.board.model_rows import MatrixRow
 from agentdyno.model.case import RECORDING_COST
@@ -221,6 +233,6 @@ def in_category(of: ColumnElement[str]) -> ColumnElement[bool]:
     return or_(of == asked, latest.c.benchmark.in_(whole.where(suites.c.category == asked)))
 
 
-def find_suites(reference: str) -> ColumnElement[bool]:
+def find_suites(reference: str | BindParameter[str]) -> ColumnElement[bool]:
     """All versions of a suite id, or one by its digest."""
     return or_(suites.c.digest == reference, suites.c.suite_id == reference)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sqlalchemy import ColumnElement, and_, exists, not_, or_, select, update
+from sqlalchemy import BindParameter, ColumnElement, and_, exists, not_, or_, select, update
 
 from agentdyno.model.naming import GIVEN, labels
 from agentdyno.store.boards.schema import agents, baselines
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agentdyno.model import AgentUse
 
 
-def called(text: str, version: str | None = None) -> ColumnElement[bool]:
+def called(text: str | BindParameter[str], version: str | BindParameter[str] | None = None) -> ColumnElement[bool]:
     """Agents that somebody may mean by ``text``: a label, else an identity or the name that runs of it use.
 
     One of whom ``text`` is the label goes before others of that name, unless its ``version`` tells.

@@ -6,14 +6,14 @@ was there at the beginning is left out.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, and_, func, select
+from sqlalchemy import BigInteger, ColumnElement, Integer, Select, and_, bindparam, func, select
 
-from agentdyno.store.boards.matrix import find_suites
-from agentdyno.store.boards.naming import called
+from agentdyno.store.boards.histories import AskedExecutions, own_executions
 from agentdyno.store.boards.queries import execution_of, whole_executions
-from agentdyno.store.boards.schema import agents, benchmarks, executions, suites
+from agentdyno.store.boards.schema import benchmarks, executions, suites
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import Execution
 from agentdyno.store.runs.codec import id_bytes
@@ -42,20 +42,27 @@ def execution_page(
 
     The keys come from the index, the rest of the shown rows alone.
     """
-    named = select(agents.c.id).where(called(wanted.agent, wanted.version))
-    own: list[ColumnElement[bool]] = [executions.c.agent.in_(named)]
-    if wanted.suite is not None:
-        asked = select(benchmarks.c.id).join(suites, suites.c.id == benchmarks.c.suite)
-        own.append(executions.c.benchmark.in_(asked.where(find_suites(wanted.suite))))
-    if wanted.since is not None:
-        own.append(executions.c.created_at >= wanted.since)
-    if wanted.latest:
-        own = [executions.c.id.in_(_latest(own))]
+    asked = AskedExecutions(wanted.agent, wanted.version, wanted.suite, None, wanted.since)
+    statement = _page(asked.given, wanted.latest, after is not None)
+    values = {**asked.values, "most": limit}
     if after is not None:
-        place = select(executions.c.id).where(executions.c.uid == id_bytes(after.uid)).scalar_subquery()
-        own.append(behind_row(executions.c.created_at, executions.c.id, after.at, place))
-    keys = select(executions.c.id).where(*own).order_by(*_NEWEST).limit(limit)
-    return [execution_of(row) for row in session.execute(whole_executions().where(executions.c.id.in_(keys)))]
+        values |= {"after_at": after.at, "after_uid": id_bytes(after.uid)}
+    return [execution_of(row) for row in session.execute(statement, values)]
+
+
+@cache
+def _page(given: frozenset[str], latest: bool, goes_on: bool) -> Select[Any]:
+    """Put together once for each kind of question, which takes as long as the answer."""
+    own = own_executions(given)
+    if latest:
+        own = [executions.c.id.in_(_latest(own))]
+    if goes_on:
+        place = select(executions.c.id).where(executions.c.uid == bindparam("after_uid")).scalar_subquery()
+        own.append(
+            behind_row(executions.c.created_at, executions.c.id, bindparam("after_at", type_=BigInteger), place)
+        )
+    keys = select(executions.c.id).where(*own).order_by(*_NEWEST).limit(bindparam("most", type_=Integer))
+    return whole_executions().where(executions.c.id.in_(keys))
 
 
 def _latest(own: list[ColumnElement[bool]]) -> Select[int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, String, and_, cast, func, not_, or_, select
+from sqlalchemy import BindParameter, ColumnElement, String, and_, cast, func, not_, or_, select
 
 from agentdyno.errors import SpecError
 from agentdyno.model import Phase, RunStatus, Sample, Status
@@ -17,11 +17,11 @@ from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import RunRow
 from agentdyno.store.runs.codec import id_bytes, id_text, row_sample
 from agentdyno.store.runs.listing import list_runs, mentions
-from agentdyno.store.runs.queries import run_key
-from agentdyno.store.runs.samples import ORDER, WHOLE, behind
+from agentdyno.store.runs.queries import WHOLE, run_key
+from agentdyno.store.runs.samples import ORDER, behind
 from agentdyno.store.runs.schema import arms, runs, samples
 
-_SHORTEST_ID = 4
+_SHORTEST_ID, _LONGEST_ID = 4, 32
 """So many digits of a run's id say that an id is meant."""
 
 
@@ -69,7 +69,8 @@ def run_page(
 ) -> list[RunRow]:
     """Runs, newest first, from the one behind ``after`` on; of every status where none is named.
 
-    ``text`` is part of their name, or of an agent, a suite, a tag or the commit, in small or capital letters.
+    ``text`` is part of their name, or of an agent, a suite, a tag or the commit, in small or capital letters; or the
+    beginning of their id.
     """
     only: list[ColumnElement[bool]] = []
     if kind is not None:
@@ -79,7 +80,7 @@ def run_page(
     if statuses:
         only.append(runs.c.status.in_([status.value for status in statuses]))
     if text:
-        only.append(mentions(text))
+        only.append(or_(mentions(text), *_of_id(text)))
     if after is not None:
         place = select(runs.c.id).where(runs.c.run_id == id_bytes(after.uid)).scalar_subquery()
         only.append(behind_row(runs.c.started_at, runs.c.id, after.at, place))
@@ -101,12 +102,16 @@ def run_neighbours(session: DatabaseSession, run_id: str) -> tuple[str | None, s
 
 def runs_named_like(session: DatabaseSession, text: str, *, limit: int) -> list[RunRow]:
     """The newest runs whose name holds ``text`` or whose id begins with it, in small or capital letters."""
-    digits = text.replace("-", "").lower()
     named = func.lower(runs.c.name).contains(text.lower(), autoescape=True)
-    if len(digits) < _SHORTEST_ID or not set(digits) <= set("0123456789abcdef"):
-        return list_runs(session, limit, [named])
-    low, high = bytes.fromhex(f"{digits:0<32}"[:32]), bytes.fromhex(f"{digits:f<32}"[:32])
-    return list_runs(session, limit, [or_(named, runs.c.run_id.between(low, high))])
+    return list_runs(session, limit, [or_(named, *_of_id(text))])
+
+
+def _of_id(text: str) -> list[ColumnElement[bool]]:
+    """The run or the runs whose id begins so; nothing for what is no beginning of one."""
+    digits = text.replace("-", "").lower()
+    if not _SHORTEST_ID <= len(digits) <= _LONGEST_ID or not set(digits) <= set("0123456789abcdef"):
+        return []
+    return [runs.c.run_id.between(bytes.fromhex(f"{digits:0<32}"), bytes.fromhex(f"{digits:f<32}"))]
 
 
 def runs_tagged_like(session: DatabaseSession, text: str, *, limit: int) -> list[RunRow]:
@@ -141,7 +146,9 @@ def sample_moments(session: DatabaseSession, run_id: str, *, limit: int) -> list
     ]
 
 
-def behind_row(time: ColumnElement[int], key: ColumnElement[int], at: int, place: Any) -> ColumnElement[bool]:
+def behind_row(
+    time: ColumnElement[int], key: ColumnElement[int], at: int | BindParameter[int], place: Any
+) -> ColumnElement[bool]:
     """Rows that come after the one of time ``at`` and key ``place``, where the newest come first."""
     return or_(time < at, and_(time == at, key < place))
 

@@ -8,14 +8,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Row, func, select
+from sqlalchemy import ColumnElement, Row, Text, bindparam, cast, func, null, select
 
 from agentdyno.errors import StoreError, nearest
 from agentdyno.model import Phase, RunStatus, RunWarning, Sample, Side, Status
 from agentdyno.model.naming import with_labels
 from agentdyno.store.boards.schema import agents, suites
 from agentdyno.store.database.session import DatabaseSession
-from agentdyno.store.runs.codec import READ_COLUMNS, decoded, id_bytes, id_text, readable, row_sample
+from agentdyno.store.runs.codec import (
+    READ_AS_TEXT,
+    READ_COLUMNS,
+    decoded,
+    decoder_of,
+    id_bytes,
+    id_text,
+    readable,
+    row_sample,
+)
 from agentdyno.store.runs.schema import (
     IS_SAMPLE,
     WITHOUT_SAMPLE,
@@ -39,9 +48,18 @@ _PHASE_ORDER = {phase: position for position, phase in enumerate(Phase)}
 NEWEST_FIRST = (runs.c.started_at.desc(), runs.c.id.desc())
 
 
+_COLUMNS = [
+    cast(samples.c[name], Text).label(name) if name in READ_AS_TEXT else samples.c[name] for name in READ_COLUMNS
+]
+WHOLE = select(*_COLUMNS)
+"""Samples as ``row_sample`` takes them; put together once, which takes longer than reading a few."""
+WITHOUT_DETAILS = select(*(null().label("details") if column.name == "details" else column for column in _COLUMNS))
+_KEY = select(runs.c.id).where(runs.c.run_id == bindparam("run_id"))
+
+
 def run_key(session: DatabaseSession, run_id: str) -> int:
     """The row of a run by its full id."""
-    found = session.execute(select(runs.c.id).where(runs.c.run_id == id_bytes(run_id))).scalar()
+    found = session.execute(_KEY, {"run_id": id_bytes(run_id)}).scalar()
     if found is None:
         raise _unknown(session, run_id)
     return int(found)
@@ -219,13 +237,13 @@ def _load_arms(session: DatabaseSession, run: int, spec: Spec, with_samples: boo
     wanted = select(*(artifacts.c[name] for name in ("arm", "name", "path", "size_bytes", "media_type")))
     for row in session.execute(wanted.where(artifacts.c.run == run).order_by(artifacts.c.id)):
         files[row.arm].append(Artifact(row.name, row.path, row.size_bytes, row.media_type))
+    counted = select(samples.c.arm, func.count(samples.c.id)).join(arms, arms.c.id == samples.c.arm)
+    counted = counted.where(arms.c.run == run, IS_SAMPLE).group_by(samples.c.arm)
+    counts: dict[int, int] = {} if with_samples else dict(session.execute(counted).all())
     found = []
     for row in session.execute(select(arms).where(arms.c.run == run).order_by(arms.c.position)).all():
         kept = _load_samples(session, row.id, row.arm_id) if with_samples else ()
-        count = len(kept)
-        if not with_samples:
-            counted = select(func.count(samples.c.id)).where(samples.c.arm == row.id, IS_SAMPLE)
-            count = session.execute(counted).scalar_one()
+        count = len(kept) if with_samples else counts.get(row.id, 0)
         arm = _arm_result(row, count, kept, tuple(files[row.id]))
         found.append(replace(arm, entry=spec.entry_of(arm.name)))
     return tuple(found)
@@ -233,8 +251,10 @@ def _load_arms(session: DatabaseSession, run: int, spec: Spec, with_samples: boo
 
 def _load_samples(session: DatabaseSession, arm: int, arm_id: str) -> tuple[Sample, ...]:
     """Sorted here, because databases do not agree on the order of texts."""
-    wanted = select(*(samples.c[name] for name in READ_COLUMNS)).where(samples.c.arm == arm, IS_SAMPLE)
-    loaded = [row_sample(row, arm_id) for row in session.execute(wanted)]
+    wanted = WHOLE.where(samples.c.arm == arm, IS_SAMPLE)
+    rows = session.execute(wanted).all()
+    decode = decoder_of(len(rows))
+    loaded = [row_sample(row, arm_id, decode) for row in rows]
     loaded.sort(key=lambda s: (_PHASE_ORDER[s.phase], s.iteration, s.case_id, s.instrument, s.part))
     return tuple(loaded)
 

@@ -6,24 +6,25 @@ Between two pages nothing is held: no lock, no transaction, no cursor. Others ma
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, bindparam, literal, null, select, tuple_, update
+from sqlalchemy import ColumnElement, Row, Select, bindparam, literal, select, tuple_, update
 
 from agentdyno.errors import StoreError
 from agentdyno.model import Phase, Sample
 from agentdyno.store.database.session import DatabaseSession
-from agentdyno.store.runs.codec import READ_COLUMNS, plain_or_null, readable, row_sample
-from agentdyno.store.runs.queries import run_key
+from agentdyno.store.runs.codec import decoder_of, plain_or_null, readable, row_sample
+from agentdyno.store.runs.queries import WHOLE, WITHOUT_DETAILS, run_key
 from agentdyno.store.runs.schema import IS_SAMPLE, arms, samples
 
 PAGE = 500
 ORDER = (samples.c.iteration, samples.c.case_id, samples.c.instrument, samples.c.part)
-_COLUMNS = [samples.c[name] for name in READ_COLUMNS]
-WHOLE = select(*_COLUMNS)
-"""Samples as ``row_sample`` takes them; put together once, which takes longer than reading a few."""
-_WITHOUT_DETAILS = select(*(null().label("details") if column.name == "details" else column for column in _COLUMNS))
+
+
+_ARMS = select(arms.c.id, arms.c.arm_id).where(arms.c.run == bindparam("of_run")).order_by(arms.c.position)
+_ARM = _ARMS.where(arms.c.arm_id == bindparam("of_arm"))
 
 
 def iter_samples(
@@ -32,37 +33,46 @@ def iter_samples(
     """Arms in the order of the plan, then phase, iteration, case, instrument and part."""
     with session, session.snapshot():
         keys = _arm_keys(session, run_id, arm_id)
-    asked = WHOLE if details else _WITHOUT_DETAILS
     with readable(run_id):
         for key, name in keys:
             for phase in phases:
-                wanted = asked.where(samples.c.arm == key, samples.c.phase == phase.value)
-                for row in _pages(session, wanted):
-                    yield row_sample(row, name)
+                for rows in _pages(session, key, phase, details):
+                    decode = decoder_of(len(rows))
+                    for row in rows:
+                        yield row_sample(row, name, decode)
 
 
 def _arm_keys(session: DatabaseSession, run_id: str, arm_id: str | None) -> list[tuple[int, str]]:
-    wanted = select(arms.c.id, arms.c.arm_id).where(arms.c.run == run_key(session, run_id)).order_by(arms.c.position)
-    if arm_id is not None:
-        wanted = wanted.where(arms.c.arm_id == arm_id)
-    found = [(int(row.id), str(row.arm_id)) for row in session.execute(wanted)]
+    wanted = _ARMS if arm_id is None else _ARM
+    rows = session.execute(wanted, {"of_run": run_key(session, run_id), "of_arm": arm_id})
+    found = [(int(row.id), str(row.arm_id)) for row in rows]
     if arm_id is not None and not found:
         raise StoreError(f"run {run_id} was begun without arm {arm_id}", where=session.backend.where)
     return found
 
 
-def _pages(session: DatabaseSession, wanted: Select[*tuple[Any, ...]]) -> Iterator[Row[*tuple[Any, ...]]]:
+def _pages(
+    session: DatabaseSession, key: int, phase: Phase, details: bool
+) -> Iterator[Sequence[Row[*tuple[Any, ...]]]]:
     """Rows in the order of the index over a trial's key, each page taken up after the last row of the one before."""
-    page = wanted.order_by(*ORDER).limit(PAGE)
+    asked = _page(details)
+    values, page = {"of_arm": key, "of_phase": phase.value}, asked
     while True:
         with session:
-            rows = session.execute(page).all()
-        yield from rows
+            rows = session.execute(page, values).all()
+        yield rows
         if len(rows) < PAGE:
             return
         last = rows[-1]
-        place = behind(last.iteration, last.case_id, last.instrument, last.part)
-        page = wanted.where(place).order_by(*ORDER).limit(PAGE)
+        page = asked.where(behind(last.iteration, last.case_id, last.instrument, last.part))
+
+
+@cache
+def _page(details: bool) -> Select[*tuple[Any, ...]]:
+    """The first page, put together once: that takes longer than reading an arm of a few samples."""
+    asked = WHOLE if details else WITHOUT_DETAILS
+    own = (samples.c.arm == bindparam("of_arm"), samples.c.phase == bindparam("of_phase"))
+    return asked.where(*own).order_by(*ORDER).limit(PAGE)
 
 
 def behind(iteration: int, case_id: str, instrument: str, part: int) -> ColumnElement[bool]:

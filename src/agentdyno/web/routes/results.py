@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Annotated
 from weakref import WeakKeyDictionary
@@ -46,6 +46,7 @@ MOST_JUDGED = 64
 MOST_WRITTEN, MOST_SHOWN = 64, 100
 """Pages that are kept with their rows, and how many rows these may have."""
 _written: WeakKeyDictionary[Services, Answers[bytes]] = WeakKeyDictionary()
+_ids: WeakKeyDictionary[Services, dict[str, str]] = WeakKeyDictionary()
 _judged: WeakKeyDictionary[Services, Answers[Compared]] = WeakKeyDictionary()
 _DAYS = {Timeframe.DAY: 1, Timeframe.WEEK: 7, Timeframe.MONTH: 30}
 
@@ -75,7 +76,7 @@ def results(
             found = services.store.boards.execution_page(wanted, after, limit=limit + 1)
         # Rows are added only with a new generation; what time does is that the last one leaves the window.
         until = found[-1].created_at + window_ms if window_ms is not None and found else inf
-        ids = {row.digest: row.suite_id for row in services.store.boards.suites()}
+        ids = _suite_ids(services, found)
         shown = tuple((row, ids.get(row.suite, row.suite)) for row in found)
         if limit > MOST_SHOWN:
             return Lasting(_page(shown, limit), until)
@@ -86,6 +87,14 @@ def results(
         )
 
     return kept_answer(services, ("results", agent_id, suite_id, timeframe, cursor, limit), make)
+
+
+def _suite_ids(services: Services, rows: Sequence[Execution]) -> Mapping[str, str]:
+    """By digest; a version of a suite never changes its id, so that they are read once."""
+    known = _ids.setdefault(services, {})
+    if any(row.suite not in known for row in rows):
+        known.update({row.digest: row.suite_id for row in services.store.boards.suites()})
+    return known
 
 
 def _page(rows: Sequence[tuple[Execution, str]], limit: int) -> ResultPage:

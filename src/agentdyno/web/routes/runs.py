@@ -34,7 +34,7 @@ router = APIRouter(tags=["runs"], dependencies=[Depends(require(Scope.READ))])
 Given = Annotated[Services, Depends(services)]
 RunId = Annotated[str, Path(max_length=100, description="An id, a unique beginning of one, `last` or `last~N`.")]
 Text = Annotated[str | None, Query(max_length=LONGEST_NAME)]
-_MENTIONED = "Part of a name, an agent, an experiment, a suite, a tag or a commit."
+_MENTIONED = "Part of a name, an agent, an experiment, a suite, a tag or a commit; or the beginning of a run's id."
 _SEVERAL = "May be given several times; without it, all."
 _FILE: dict[int | str, dict[str, object]] = {
     200: {"description": "The file.", "content": {"application/octet-stream": {}}}

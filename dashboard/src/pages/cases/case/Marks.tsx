@@ -56,7 +56,7 @@ function MarkRow({ view, answer, marks, onChange }: MarkRowProps): ReactElement 
         <label htmlFor={id} className="visually-hidden">
           Note on {name}
         </label>
-        <input id={id} value={note} maxLength={1000} placeholder="why" onChange={(event) => setNote(event.target.value)} />
+        <input id={id} className="mark-note" value={note} maxLength={1000} placeholder="why" onChange={(event) => setNote(event.target.value)} />
         <button type="button" disabled={busy} onClick={() => mark(true)}>
           Right<span className="visually-hidden">: {name}</span>
         </button>
