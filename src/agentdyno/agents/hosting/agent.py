@@ -24,6 +24,7 @@ from agentdyno.model.suite import AgentUse
 from agentdyno.registry.local import Target, parse_reference
 from agentdyno.sandbox.process import cause_of_death, gpu_use
 from agentdyno.workers.bootstrap import TOO_OLD
+from agentdyno.workers.clock_check import Doubts
 from agentdyno.workers.frames import Message
 from agentdyno.workers.peer import Peer, PeerFlooded, PeerLost
 from agentdyno.workers.spawn import WorkerStart, spawn
@@ -100,6 +101,7 @@ class HostedAgent:
         self._recording = recording
         self._slots = asyncio.Semaphore(self._limits.workers)
         self._simulated = False
+        self._doubts = Doubts(prompt=self._limits.workers == 1)
         self._spare: list[asyncio.Task[TimedPeer]] = []
         self._closing: set[asyncio.Task[None]] = set()
 
@@ -204,7 +206,7 @@ class HostedAgent:
             scope = self._recording.new_scope("worker")
             start = replace(start, environ=self._recording.environment(start.environ or {}, scope))
         peer = Peer(*spawn(start))
-        process = TimedPeer(peer, scope)
+        process = TimedPeer(peer, scope, self._doubts)
         try:
             async with asyncio.timeout(self._limits.load_s):
                 await process.calibrate()
