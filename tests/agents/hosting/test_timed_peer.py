@@ -28,6 +28,24 @@ class Answering:
         return message
 
 
+class NobodyWaits:
+    """In the place of what the kernel counts."""
+
+    counted = True
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+
+    def begin(self) -> None:
+        pass
+
+    def seconds(self) -> float:
+        return 0.0
+
+    def look(self) -> None:
+        pass
+
+
 def counted(
     monkeypatch: pytest.MonkeyPatch, took_s: float, told: Sequence[tuple[float, float]], doubts: Doubts | None = None
 ) -> list[float]:
@@ -35,6 +53,7 @@ def counted(
     took and how long it has read references until then."""
     clock = iter([passed_s for _ in told for passed_s in (0.0, took_s)])
     monkeypatch.setattr(timed_peer, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(timed_peer, "Waiting", NobodyWaits)
     peer = TimedPeer(cast(Peer, Answering()), doubts=doubts)
     found = []
     for duration_s, spent_s in told:
