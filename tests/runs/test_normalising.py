@@ -124,6 +124,17 @@ def test_a_run_from_which_others_took_the_cpu_says_so(make: Factory, queued_s: f
         assert normaliser.added_to(closed, whole=True).warnings == closed.warnings
 
 
+@pytest.mark.parametrize("queued_s", [60.0, -60.0, float("nan")])
+def test_nobody_waits_longer_than_it_took_whatever_a_process_says(make: Factory, queued_s: float) -> None:
+    normaliser = Kept(KNOWN).normaliser()
+    for _ in range(50):
+        normaliser.take(sample(**{**READ, "reference_queued_s": queued_s}))
+    arm = normaliser.added_to(make.result(arms=(ArmResult("a", "a", "a"),)), whole=True).arms[0]
+    share = arm.metrics["reference.queue_share"].median
+    assert share is not None
+    assert 0.0 <= share <= 1.0
+
+
 def test_a_closed_arm_says_what_the_references_showed_and_cost(make: Factory) -> None:
     normaliser = Kept(KNOWN).normaliser()
     for spent_s in (0.01, 0.02):

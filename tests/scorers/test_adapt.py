@@ -163,6 +163,7 @@ def test_classes_and_objects_judge_too(folder: Path) -> None:
         (-0.1, None, "out_of_range"),
         (float("nan"), None, "not_a_number"),
         (float("inf"), None, "out_of_range"),
+        (10**400, None, "out_of_range"),
         ("good", None, "wrong_type"),
         ([1.0], None, "wrong_type"),
         ({}, None, "wrong_type"),

@@ -14,12 +14,13 @@ from agentdyno.workers.clock_check import (
     GAP_S,
     LAST,
     ONE_GAP_S,
+    PROMPT_GAP_S,
     TOO_MANY,
     ClockCheck,
+    Doubts,
     RunQueue,
     Waiting,
     cpu_clock,
-    cpu_seconds_differ,
 )
 from tests.properties import examples
 
@@ -33,6 +34,20 @@ def test_a_call_that_took_far_longer_than_its_process_says_is_known_from_the_fir
 def test_a_small_lie_is_known_once_it_has_been_told_three_times() -> None:
     check = ClockCheck()
     told = [check.elapsed_s(1e-6, 0.05) for _ in range(TOO_MANY + 1)]
+    assert told == [None] * (TOO_MANY - 1) + [0.05, 0.05]
+
+
+def test_where_answers_are_noticed_at_once_a_lie_of_milliseconds_is_known_too() -> None:
+    check = ClockCheck(doubts=Doubts(prompt=True))
+    told = [check.elapsed_s(1e-6, 0.005) for _ in range(TOO_MANY + 1)]
+    assert told == [None] * (TOO_MANY - 1) + [0.005, 0.005]
+    elsewhere = ClockCheck()
+    assert [elsewhere.elapsed_s(1e-6, 0.005) for _ in range(LAST)] == [None] * LAST, "it may have been the owner"
+
+
+def test_what_was_told_before_counts_in_the_next_process_of_an_agent() -> None:
+    doubts = Doubts()
+    told = [ClockCheck(doubts=doubts).elapsed_s(1e-6, 0.05) for _ in range(TOO_MANY + 1)]
     assert told == [None] * (TOO_MANY - 1) + [0.05, 0.05]
 
 
@@ -116,11 +131,29 @@ def test_what_counts_is_never_more_than_was_seen_and_never_far_below_it(inside_s
     assert figure >= min(outside_s / 2, outside_s - ONE_GAP_S)
 
 
+@examples(200)
+@given(st.lists(st.tuples(SECONDS, st.floats(0.0, PROMPT_GAP_S / 2)), max_size=20), st.floats(0.0, 0.01))
+def test_honest_figures_are_never_replaced_where_answers_are_noticed_at_once(
+    calls: list[tuple[float, float]], round_trip_s: float
+) -> None:
+    check = ClockCheck(round_trip_s, Doubts(prompt=True))
+    for inside_s, transport_s in calls:
+        assert check.elapsed_s(inside_s, inside_s + transport_s) is None
+        assert not check.cpu_seconds_differ(inside_s, inside_s + transport_s)
+
+
 def test_cpu_time_that_a_process_hides_is_seen() -> None:
-    assert cpu_seconds_differ(0.0, 0.3)
-    assert not cpu_seconds_differ(0.2, 0.3)
-    assert not cpu_seconds_differ(0.0001, 0.0009)
-    assert not cpu_seconds_differ(0.0, 1.0, message_bytes=16 * 1024 * 1024)
+    assert ClockCheck().cpu_seconds_differ(0.0, 0.3)
+    assert not ClockCheck().cpu_seconds_differ(0.2, 0.3)
+    assert not ClockCheck().cpu_seconds_differ(0.0, 1.0, message_bytes=16 * 1024 * 1024)
+    check = ClockCheck()
+    assert [check.cpu_seconds_differ(0.0001, 0.0009) for _ in range(LAST)] == [False] * LAST
+
+
+def test_a_little_cpu_time_that_a_process_hides_is_seen_once_it_was_hidden_three_times() -> None:
+    check = ClockCheck()
+    told = [check.cpu_seconds_differ(0.0, 0.005) for _ in range(TOO_MANY + 1)]
+    assert told == [False] * (TOO_MANY - 1) + [True, True]
 
 
 def test_the_cpu_clock_of_a_process_is_read_from_outside() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import agentdyno
 from agentdyno.sandbox import LimitedProcess
-from agentdyno.workers.peer import Peer, PeerFlooded, PeerLost
+from agentdyno.workers.peer import Peer, PeerConfused, PeerFlooded, PeerLost
 from tests.runner.building import children, descriptors
 
 T = TypeVar("T")
@@ -104,6 +104,29 @@ def test_a_process_that_ends_without_an_answer_is_lost(text: str, status: int) -
     limits = "import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0))"
     lost = using(f"\n{limits}\nprint('bye', flush=True)\nreceive(end)\n{text}\n", work)
     assert lost.status == status
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "send(end, {'early': 1, 'number': 1}); send(end, {'late': 1, 'number': 1})",
+        "end.sendall(b'no frame at all' * 9)",
+    ],
+    ids=["two answers to one question", "no message"],
+)
+def test_what_is_no_answer_to_the_question_is_taken_for_none(written: str) -> None:
+    text = f"""
+receive(end)
+{written}
+while receive(end) is not None: pass
+"""
+
+    async def work(peer: Peer) -> None:
+        await peer.ask({"op": "first"})
+        await peer.ask({"op": "second"})
+
+    with pytest.raises(PeerConfused):
+        using(text, work)
 
 
 def test_output_is_capped_per_question() -> None:

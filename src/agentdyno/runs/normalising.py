@@ -108,6 +108,7 @@ class Normaliser:
             return {}
         cpu_s -= readings.get("server.cpu_s", 0.0)
         if queued_s is not None:
+            queued_s = min(max(0.0, queued_s), wall_s)  # the process says it, and it is read around the timed region
             arm.queued_s += queued_s * sample.inner_loops
             arm.worked_s += wall_s * sample.inner_loops
         standards = arm.standards = self._standards_of(sample.arm_id, now)

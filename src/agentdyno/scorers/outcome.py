@@ -61,7 +61,10 @@ def _value(value: object) -> tuple[float | None, tuple[str, str] | None]:
             "wrong_type",
             f"= {shortened(repr(value))} of type {type(value).__name__}, not a number in 0..1",
         )
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        return None, ("out_of_range", "= a number too large to be one in 0..1")
     if math.isnan(number):
         return None, ("not_a_number", "= NaN")
     if not -_ROUNDING <= number <= 1 + _ROUNDING:

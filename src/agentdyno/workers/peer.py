@@ -26,6 +26,11 @@ class PeerLost(Exception):
         self.tail = tail
 
 
+class PeerConfused(PeerLost):
+    """What came over the connection is no answer to the question: an answer to an earlier one, or no message at all.
+    The code in the process, or a child of it, writes to a connection that is not its own."""
+
+
 class PeerFlooded(Exception):
     """The process printed more than it may since the last question."""
 
@@ -52,6 +57,8 @@ class Peer:
         self._trouble: asyncio.Future[None] = self._loop.create_future()
         self._ended = False
         self._flooded = False
+        self._confused = self._garbled = False
+        self._asked = 0
         self._closing: asyncio.Task[None] | None = None
         self.pid = process.pid
         self.message_bytes = 0
@@ -64,7 +71,7 @@ class Peer:
         return self._closing is None and not self._ended and not self._flooded
 
     async def ask(self, message: Message) -> Message:
-        """The answer to a message. Raises ``PeerLost`` or ``PeerFlooded``."""
+        """The answer to a message. Raises ``PeerLost``, ``PeerConfused`` or ``PeerFlooded``."""
         self._process.take_tail()  # printed since the last answer, by nobody's question
         exchange = asyncio.ensure_future(self._exchange(message))
         try:
@@ -79,8 +86,12 @@ class Peer:
             reply = exchange.result() if exchange.done() else None
         finally:
             exchange.cancel()
+        if self._confused:
+            raise PeerConfused(self._process.returncode, self.tail())
         if reply is None:
             await self._await_exit()
+            if self._garbled and not self._ended:
+                raise PeerConfused(None, self.tail())
             raise PeerLost(self._process.returncode, self.tail())
         return reply
 
@@ -112,8 +123,9 @@ class Peer:
         await asyncio.to_thread(self._process.close)
 
     async def _exchange(self, message: Message) -> Message | None:
+        self._asked += 1
         try:
-            frame = message_frame(message)
+            frame = message_frame({**message, "number": self._asked})
             await self._loop.sock_sendall(self._socket, frame)
             header = await self._read(HEADER.size)
             if header is None:
@@ -121,8 +133,13 @@ class Peer:
             size, form = header_of(header)
             self.message_bytes = len(frame) + size
             content = await self._read(size)
-            return None if content is None else message_in(form, content)
-        except (OSError, ValueError):  # gone, or somebody else has written to its connection
+            reply = None if content is None else message_in(form, content)
+            self._confused = reply is not None and reply.pop("number", self._asked) != self._asked
+            return None if self._confused else reply
+        except OSError:  # gone
+            return None
+        except ValueError:
+            self._garbled = True
             return None
 
     async def _last_words(self, exchange: asyncio.Future[Any]) -> None:

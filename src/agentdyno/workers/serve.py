@@ -35,9 +35,10 @@ class OperationFailed(Exception):
 def serve(fd: int, operations: Mapping[str, Handler], *, close: Callable[[], object], out_of_memory: Handler) -> None:
     """Serves the owner at the other end of socket ``fd`` until it says ``close``, closes its end, or is gone.
 
-    A message names its operation in ``op``. ``out_of_memory`` answers in place of an operation that ran out of
-    memory, after everything that it held has been freed. ``close`` is called at the end, however it comes about: its
-    content is the reply to ``close`` and to SIGINT, which breaks off what is being done.
+    A message names its operation in ``op``; the reply to one with a ``number`` has that number too. ``out_of_memory``
+    answers in place of an operation that ran out of memory, after everything that it held has been freed. ``close``
+    is called at the end, however it comes about: its content is the reply to ``close`` and to SIGINT, which breaks
+    off what is being done.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.set_inheritable(fd, False)
@@ -101,10 +102,11 @@ class _Server:
             reply = {"failed": dict(failed.details)}
         except DynoError as error:
             reply = {"error": error_to_plain(error)}
+        number = {"number": message["number"]} if "number" in message else {}
         try:
-            self._say(reply)
+            self._say({**reply, **number})
         except ValueError as error:
-            self._say({"error": error_to_plain(RunError(f"cannot be told to its owner: {error}"))})
+            self._say({**number, "error": error_to_plain(RunError(f"cannot be told to its owner: {error}"))})
 
     def _say(self, message: Message) -> None:
         self._only_in_own_process()

@@ -230,7 +230,7 @@ MISBEHAVIOUR = {
     "no JSON": ("return object()", FailureKind.SERIALISATION, Status.ERROR),
     "garbage on the connection": (
         "[os.write(fd, b'x' * 99) for fd in sockets()]; wait()",
-        FailureKind.EXIT,
+        FailureKind.SERIALISATION,
         Status.ERROR,
     ),
     "closed connection": ("os.closerange(3, 64); wait()", FailureKind.EXIT, Status.ERROR),

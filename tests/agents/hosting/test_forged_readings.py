@@ -6,6 +6,9 @@ Each of them sleeps or works for a known time, so that there is a least value th
 from __future__ import annotations
 
 import asyncio
+import os
+import select
+import signal
 
 import pytest
 
@@ -13,6 +16,7 @@ from agentdyno.agents.hosting.agent import HostedAgent
 from agentdyno.contracts import CaseFailed
 from agentdyno.model.case import Case, Response
 from agentdyno.model.suite import AgentUse
+from agentdyno.workers.clock_check import TOO_MANY
 from tests.agents.place import Place
 
 SLEPT_S = 0.3
@@ -93,14 +97,15 @@ def answer(text):
 }
 
 
-def asked(place: Place, text: str) -> Response:
+def asked(place: Place, text: str, times: int = 1) -> Response:
+    """The answer to the last of so many questions."""
     place.write("subject.py", BASE + text)
     agent = HostedAgent(AgentUse("subject", "subject.py@answer", base_dir=str(place.folder)), environ=place.environ)
 
     async def whole() -> Response:
         await agent.start()
         try:
-            return await agent.run(Case("a", "x"))
+            return [await agent.run(Case("a", "x")) for _ in range(times)][-1]
         except CaseFailed as failed:
             return failed.response or Response()
         finally:
@@ -114,6 +119,39 @@ def test_time_is_measured_truthfully_whatever_the_agent_does_to_look_fast(place:
     response = asked(place, text)
     assert response.output == "yes"
     assert response.readings["duration_s"] >= SLEPT_S / 2  # less the way there and back, long on a busy machine
+
+
+def test_a_lie_of_milliseconds_is_found_when_it_is_told_again(place: Place) -> None:
+    text = SLEEPERS["our own meter found and replaced"].replace("sleep(0.3)", "sleep(0.009)")
+    assert asked(place, text, times=TOO_MANY).readings["duration_s"] > 1e-4
+
+
+def test_a_lie_is_found_whose_process_ends_after_every_answer(place: Place) -> None:
+    lying = SLEEPERS["our own meter found and replaced"].replace("sleep(0.3)", "sleep(0.15)")
+    place.write("subject.py", BASE + lying.replace('return "yes"', "return os.getpid()"))
+    agent = HostedAgent(AgentUse("subject", "subject.py@answer", base_dir=str(place.folder)), environ=place.environ)
+
+    async def whole() -> Response:
+        await agent.start()
+        try:
+            for _ in range(TOO_MANY - 1):
+                await ended(await agent.run(Case("a", "x")))
+            return await agent.run(Case("a", "x"))
+        finally:
+            await agent.close()
+
+    assert asyncio.run(whole()).readings["duration_s"] > 1e-4
+
+
+async def ended(response: Response) -> None:
+    """Ends the process that answered with its number, and lets its owner see that."""
+    assert isinstance(response.output, int)
+    process = os.pidfd_open(response.output)
+    os.kill(response.output, signal.SIGKILL)
+    select.select([process], [], [])
+    os.close(process)
+    for _ in range(3):
+        await asyncio.sleep(0)
 
 
 def test_what_an_agent_says_of_itself_is_kept_as_reported(place: Place) -> None:

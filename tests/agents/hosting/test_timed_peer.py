@@ -12,9 +12,10 @@ import pytest
 from agentdyno.agents.hosting import timed_peer
 from agentdyno.agents.hosting.timed_peer import TimedPeer
 from agentdyno.model.case import Response
+from agentdyno.workers.clock_check import Doubts
 from agentdyno.workers.frames import Message
 from agentdyno.workers.peer import Peer
-from agentdyno.workers.reference import SPENT
+from agentdyno.workers.reference import ALLOWANCE_S, SPENT
 
 
 class Answering:
@@ -27,12 +28,33 @@ class Answering:
         return message
 
 
-def counted(monkeypatch: pytest.MonkeyPatch, took_s: float, told: Sequence[tuple[float, float]]) -> list[float]:
+class NobodyWaits:
+    """In the place of what the kernel counts."""
+
+    counted = True
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+
+    def begin(self) -> None:
+        pass
+
+    def seconds(self) -> float:
+        return 0.0
+
+    def look(self) -> None:
+        pass
+
+
+def counted(
+    monkeypatch: pytest.MonkeyPatch, took_s: float, told: Sequence[tuple[float, float]], doubts: Doubts | None = None
+) -> list[float]:
     """The durations that count for calls which take ``took_s`` from outside. Of each the process tells how long it
     took and how long it has read references until then."""
     clock = iter([passed_s for _ in told for passed_s in (0.0, took_s)])
     monkeypatch.setattr(timed_peer, "perf_counter", lambda: next(clock))
-    peer = TimedPeer(cast(Peer, Answering()))
+    monkeypatch.setattr(timed_peer, "Waiting", NobodyWaits)
+    peer = TimedPeer(cast(Peer, Answering()), doubts=doubts)
     found = []
     for duration_s, spent_s in told:
         asyncio.run(peer.ask({"op": "run"}))
@@ -58,3 +80,14 @@ def test_a_lie_is_replaced_by_the_seconds_outside_without_the_references(monkeyp
 
 def test_more_seconds_than_passed_outside_are_no_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     assert counted(monkeypatch, 0.1, [(5.0, 0.015), (-3.0, 0.030)]) == [pytest.approx(0.1), pytest.approx(0.1)]
+
+
+def test_a_process_that_claims_to_read_references_all_the_time_is_believed_until_their_budget_is_spent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers = 40
+    told = [(1e-6, 0.02 * number) for number in range(1, answers + 1)]
+    durations = counted(monkeypatch, 0.02, told, Doubts(prompt=True))
+    believed = durations.count(1e-6)
+    assert ALLOWANCE_S / 0.02 <= believed <= ALLOWANCE_S / 0.02 + 5
+    assert durations[believed:] == [pytest.approx(0.02)] * (answers - believed)

@@ -9,6 +9,7 @@ import pytest
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.figures.scorer_tallies import BrokenScorer, broken_scorers
 from agentdyno.findings.figures.suite_figures import close_suite, figures_of
+from agentdyno.findings.run.judge_cautions import suite_cautions
 from agentdyno.findings.standing.judge import standing_of
 from agentdyno.findings.standing.tables_cases import scorers
 from agentdyno.model import Benchmark, Rubric, Sample, ScorerUse
@@ -137,3 +138,29 @@ def test_the_table_names_scorer_agent_cases_and_reason(table: Table) -> None:
 def test_without_such_scorers_there_is_no_table() -> None:
     run = close_suite(suite_result(suite_of(benchmark("a")), arm("x@1", "facts", [sample("a")])))
     assert scorers(standing_of(run)) is None
+
+
+def test_a_scorer_whose_values_differ_from_answer_to_answer_is_told_with_what_it_gave() -> None:
+    _, uneven = of(
+        said("a", judged(style=1.0, facts=0.0), score=0.5),
+        said("b", judged(style=1.0, facts=0.0), score=0.5),
+        said("c", judged(style=1.0), score=1.0),
+    )
+    assert uneven.scorers[0].uneven == "facts, style in 2; style in 1"
+    _, even = of(
+        said("a", judged(correctness=1.0, style=1.0), score=1.0),
+        said("b", judged(correctness=1.0), score=1.0),
+        said("c", raised(), score=0.0),
+    )
+    assert even.scorers[0].uneven == "", "its score is correctness alone, and where it raises it is 0"
+    many = [said("a", judged(**{f"n{number}": 1.0}), score=1.0, epoch=number) for number in range(100)]
+    assert len(of(*many)[1].scorers[0].made_of) == 20, "a scorer that gives others every time fills no memory"
+
+
+def test_a_run_warns_of_a_scorer_whose_values_differ() -> None:
+    own = benchmark("a", "b", rubric=Rubric((ScorerUse("valid"),)))
+    samples = [said("a", judged(style=1.0, facts=0.0), score=0.5), said("b", judged(style=1.0), score=1.0)]
+    figures = figures_of(run := suite_result(suite_of(own), arm("x@1", "facts", samples)))
+    found = next(item for item in suite_cautions(run, figures) if item.code == "scorer-uneven")
+    assert found.message.startswith("scorer valid did not give the same values for every answer")
+    assert found.message.endswith("(facts, style in 1; style in 1)")

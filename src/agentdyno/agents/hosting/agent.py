@@ -24,8 +24,9 @@ from agentdyno.model.suite import AgentUse
 from agentdyno.registry.local import Target, parse_reference
 from agentdyno.sandbox.process import cause_of_death, gpu_use
 from agentdyno.workers.bootstrap import TOO_OLD
+from agentdyno.workers.clock_check import Doubts
 from agentdyno.workers.frames import Message
-from agentdyno.workers.peer import Peer, PeerFlooded, PeerLost
+from agentdyno.workers.peer import Peer, PeerConfused, PeerFlooded, PeerLost
 from agentdyno.workers.spawn import WorkerStart, spawn
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ NO_TELEMETRY = {
     "DO_NOT_TRACK": "1",
 }
 """Keeps frameworks from telling their makers about every run, unless the user's environment says otherwise."""
+_CONFUSED = "something else than its answer came over its process's connection, to which only the bench may write"
 _ERRORS: dict[str, type[DynoError]] = {kind.__name__: kind for kind in (PluginError, RunError, SpecError)}
 
 
@@ -100,6 +102,7 @@ class HostedAgent:
         self._recording = recording
         self._slots = asyncio.Semaphore(self._limits.workers)
         self._simulated = False
+        self._doubts = Doubts(prompt=self._limits.workers == 1)
         self._spare: list[asyncio.Task[TimedPeer]] = []
         self._closing: set[asyncio.Task[None]] = set()
 
@@ -171,6 +174,8 @@ class HostedAgent:
             return replace(response, readings={**response.readings, **used}) if used else response
         except PeerFlooded as flooded:
             raise _flooded(flooded) from None
+        except PeerConfused as confused:
+            raise CaseFailed(FailureKind.SERIALISATION, _CONFUSED, output_tail=confused.tail) from None
         except PeerLost as lost:
             kind, how = cause_of_death(lost.status)
             raise CaseFailed(kind, how, output_tail=lost.tail) from None
@@ -204,7 +209,7 @@ class HostedAgent:
             scope = self._recording.new_scope("worker")
             start = replace(start, environ=self._recording.environment(start.environ or {}, scope))
         peer = Peer(*spawn(start))
-        process = TimedPeer(peer, scope)
+        process = TimedPeer(peer, scope, self._doubts)
         try:
             async with asyncio.timeout(self._limits.load_s):
                 await process.calibrate()

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from agentdyno.model.case import Response
 from agentdyno.model.metric import reported_name
-from agentdyno.workers.clock_check import GAP_S, ClockCheck, Waiting, cpu_clock, cpu_seconds_differ
+from agentdyno.workers.clock_check import GAP_S, ClockCheck, Doubts, Waiting, cpu_clock
 from agentdyno.workers.frames import Message
 from agentdyno.workers.peer import Peer
-from agentdyno.workers.reference import SPENT
+from agentdyno.workers.reference import ALLOWANCE_S, SHARE, SPENT
 
 _PINGS = 5
 """The first waits for the interpreter to start; of the others, some may wait for a CPU."""
@@ -21,22 +21,23 @@ _MOST_REFERENCE_S = 0.02
 
 class TimedPeer:
     """``ask`` a question, then have the response in its reply ``checked``, before the next question. ``scope`` is
-    what its calls of a model are recorded under. ``lost``: a question got no answer, and none will."""
+    what its calls of a model are recorded under. ``lost``: a question got no answer, and none will. ``doubts`` are
+    those about its agent."""
 
     _in_flight: ClassVar[int] = 0
     """Questions to all such processes that wait for their answer."""
 
-    def __init__(self, peer: Peer, scope: str = "") -> None:
+    def __init__(self, peer: Peer, scope: str = "", doubts: Doubts | None = None) -> None:
         self.peer = peer
         self.scope = scope
         self.lost = False
-        self._check = ClockCheck()
         self._cpu_s = cpu_clock(peer.pid)
         self._waiting = Waiting(peer.pid)
+        self._check = ClockCheck(doubts=doubts if doubts and self._waiting.counted else Doubts())
         self._waited_s = 0.0
         self._took_s = 0.0
         self._used_cpu_s: float | None = None
-        self._spent_s = 0.0
+        self._spent_s = self._granted_s = self._asked_s = 0.0
         self._beside = 1
 
     async def calibrate(self) -> None:
@@ -56,6 +57,7 @@ class TimedPeer:
         try:
             reply = await self._asked(message)
             self._took_s, after_s = perf_counter() - started, self._cpu_s()
+            self._asked_s += self._took_s
             self._waited_s = self._waiting.seconds()
         finally:
             self._beside = max(self._beside, TimedPeer._in_flight)
@@ -89,7 +91,7 @@ class TimedPeer:
             if elapsed_s is not None:
                 truth["duration_s"] = elapsed_s - ours_s if 0.0 <= duration_s <= elapsed_s else elapsed_s
         used_s = None if self._used_cpu_s is None else self._used_cpu_s - ours_s
-        if cpu_s is not None and used_s is not None and cpu_seconds_differ(cpu_s, used_s, size):
+        if cpu_s is not None and used_s is not None and self._check.cpu_seconds_differ(cpu_s, used_s, size):
             truth["cpu_s"] = used_s
         if not truth:
             return response
@@ -102,6 +104,10 @@ class TimedPeer:
         await self.peer.close(farewell)
 
     def _references_s(self, spent_s: float) -> float:
-        """Seconds of the last answer that went into a reading of the references, which is our work and not its."""
+        """Seconds of the last answer that went into a reading of the references, which is our work and not its; no
+        more of them than there may be, whatever the process says."""
         ours_s, self._spent_s = spent_s - self._spent_s, spent_s
-        return min(max(0.0, ours_s), _MOST_REFERENCE_S)
+        left_s = max(ALLOWANCE_S, SHARE * self._asked_s) + _MOST_REFERENCE_S - self._granted_s
+        ours_s = max(0.0, min(ours_s, left_s, _MOST_REFERENCE_S))
+        self._granted_s += ours_s
+        return ours_s

@@ -35,8 +35,8 @@ def summary_text(
         return f"Undecided against {against}: {told}{_about(more)}."
     told = "; ".join(f"{describe(row)}, {p_text(row)}" for row in telling)
     broken, fixed = (f"{number} {'case' if number == 1 else 'cases'}" for number in flipped)
-    seldom = f"{broken} {'passes' if flipped[0] == 1 else 'pass'} too seldom now"
-    flips = [text for text, number in zip((seldom, f"{fixed} fixed"), flipped, strict=True) if number]
+    fell = f"{broken} fell below the pass threshold"
+    flips = [text for text, number in zip((fell, f"{fixed} fixed"), flipped, strict=True) if number]
     return f"{verdict.capitalize()} than {against}: {'; '.join([told, *flips])}."
 
 

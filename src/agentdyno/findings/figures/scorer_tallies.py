@@ -12,6 +12,8 @@ from agentdyno.model.identity import canonical_json
 from agentdyno.model.sample import RAISED, problem_code, scoring_items
 
 _MAIN = ("correctness", "score")
+_MOST_SHAPES = 20
+"""Different sets of values that are told apart."""
 
 
 @dataclass(slots=True)
@@ -20,7 +22,7 @@ class ScorerTally:
 
     ``raised_on`` and ``silent_on`` count executions by case; the reasons are those of the first. ``names`` are the
     values that it gives where it does not raise. ``cells`` has by case the sum of its main values and how many there
-    are.
+    are. ``made_of`` counts the answers by the values that its main value was the mean of.
     """
 
     scorer: str
@@ -31,6 +33,7 @@ class ScorerTally:
     why_silent: str = ""
     names: set[str] = field(default_factory=set)
     cells: dict[str, list[float]] = field(default_factory=dict)
+    made_of: Counter[tuple[str, ...]] = field(default_factory=Counter)
 
     @property
     def raised(self) -> int:
@@ -56,6 +59,22 @@ class ScorerTally:
             self.why_silent = self.why_silent or str(item.get("explanation", ""))
         elif (value := _main_value(known)) is not None:
             self._count(case_id, value)
+            shape = next(((name,) for name in _MAIN if name in known), None) or tuple(sorted(known))
+            if shape in self.made_of or len(self.made_of) < _MOST_SHAPES:
+                self.made_of[shape] += 1
+
+    @property
+    def uneven(self) -> str:
+        """What its main value was the mean of, where that was not the same in every answer; "" where it was.
+
+        ``a, b in 4; a in 4``: an answer of which less is judged has a mean of less.
+        """
+        if len(self.made_of) < 2:
+            return ""
+        shapes = self.made_of.most_common(3)
+        told = [f"{', '.join(shape)} in {times:,}" for shape, times in shapes]
+        left = len(self.made_of) - len(shapes)
+        return "; ".join([*told, "others elsewhere"] if left else told)
 
     def _count(self, case_id: str, value: float) -> None:
         cell = self.cells.setdefault(case_id, [0.0, 0.0])

@@ -172,7 +172,7 @@ def summarise(verdict: GateVerdict, rows: Sequence[GateRow], broken: int = 0, fi
     if warned and verdict is not GateVerdict.WARN:
         parts.append(f"{', '.join(warned)} {'is' if len(warned) == 1 else 'are'} worse too")
     if broken:
-        parts.append(f"{broken} {'case passes' if broken == 1 else 'cases pass'} too seldom now")
+        parts.append(f"{broken} {'case' if broken == 1 else 'cases'} fell below the pass threshold")
     if fixed:
         parts.append(f"{fixed} {'case' if fixed == 1 else 'cases'} fixed")
     return "; ".join(parts)

@@ -46,9 +46,7 @@ def broken_title(report: GateReport) -> str:
     if steady:
         parts.append(f"{count(steady, 'broken case')}: right in every try before, wrong in every one now")
     if fell:
-        parts.append(
-            f"{count(fell, 'case')} that {'passes' if fell == 1 else 'pass'} too seldom now, the worst first"
-        )
+        parts.append(f"{count(fell, 'case')} that fell below the pass threshold, the worst first")
     return "; ".join(parts)
 
 

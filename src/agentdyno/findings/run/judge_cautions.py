@@ -288,6 +288,13 @@ def _scorer_cautions(arm: ArmResult, figures: ArmFigures) -> Iterator[RunWarning
                 "`dyno rescore last` judges the stored answers again.",
                 arm.arm_id,
             )
+        if tally.uneven:
+            yield RunWarning(
+                "scorer-uneven",
+                f"scorer {tally.scorer} did not give the same values for every answer ({tally.uneven})",
+                "Its score is their mean: let it give all of them every time, or one that is called correctness.",
+                arm.arm_id,
+            )
     if figures.remarks.unscored:
         silent = [item for item in figures.scorers.values() if item.silent]
         told = "; ".join(f"{item.scorer} {item.silent:,} ({item.why_silent or 'no reason given'})" for item in silent)
