@@ -47,18 +47,20 @@ def test_two_arms_of_a_result_are_compared_and_paired(store: str) -> None:
 def test_two_pieces_of_code_run_against_each_other(store: str) -> None:
     folder = Path(store).parent
     (folder / "work.py").write_text(
-        "def work(n: int = 10):\n    return sum(range(n))\n\n\n"
-        "def slow(n: int = 10):\n    return sum([i for _ in range(9) for i in range(n)])\n\n\n"
+        "def work(n: int = 10):\n    return {'steps': n}\n\n\n"
+        "def slow(n: int = 10):\n    return {'steps': 9 * n}\n\n\n"
         "def odd(m: int = 10):\n    return m\n"
     )
-    asked = {**spec(store, [1000, 2000]), "processes": 4}
+    # What is judged is what they return: their times are those of a machine that may be busy.
+    steps = {"unit": "count", "direction": "lower"}
+    asked = {**spec(store, [1000, 2000]), "processes": 4, "metrics": {"steps": steps}}
     run = run_spec(asked, store=store, against=f"{folder}/work.py@slow")
     assert [arm.name for arm in run.arms] == [
         *("slow n=1000 [baseline]", "slow n=2000 [baseline]"),
         *("work n=1000 [candidate]", "work n=2000 [candidate]"),
     ]
     found = compare_two_sides(run, store)
-    assert [row.verdict for arm in found.arms for row in arm.metrics if row.metric.name == "duration_s"] == [
+    assert [row.verdict for arm in found.arms for row in arm.metrics if row.metric.name == "result.steps"] == [
         Verdict.BETTER,
         Verdict.BETTER,
     ]

@@ -7,6 +7,7 @@ import platform
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TypeAlias
 
 from agentdyno.findings.figures.normalised import (
@@ -85,13 +86,18 @@ class Normaliser:
 
     def take(self, sample: Sample) -> Sample:
         """The sample as it is stored: with normalised times where they can be known, without readings of ours."""
-        told = {name: value for name, value in sample.readings.items() if name.startswith(READING)}
+        told: dict[str, float] = {}
+        readings: dict[str, float] = {}
+        for name, value in sample.readings.items():
+            if name.startswith(READING):
+                told[name] = value
+            elif name not in (NORMALISED, CPU_NORMALISED):
+                readings[name] = value
         if not told:
             return sample
-        readings = {name: value for name, value in sample.readings.items() if name not in told}
-        for name in (NORMALISED, CPU_NORMALISED):
-            readings.pop(name, None)
-        arm = self._arms.setdefault(sample.arm_id, _Arm())
+        arm = self._arms.get(sample.arm_id)
+        if arm is None:
+            arm = self._arms[sample.arm_id] = _Arm()
         now = {name: told[READING + name] for name in REFERENCES if told.get(READING + name, 0.0) > 0}
         arm.read(now, told)
         if sample.usable:
@@ -174,6 +180,7 @@ class Normaliser:
         return replace(arm, metrics={**arm.metrics, **made})
 
 
+@cache
 def _metric(quantity: str, way: str) -> str:
     return cpu_variant(way) if quantity == CPU_NORMALISED else variant(way)
 

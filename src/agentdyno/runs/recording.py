@@ -132,7 +132,7 @@ class Recording:
     def record(self, step: TrialStep) -> None:
         """Nothing is being measured here (unless trials overlap on purpose), so the commit disturbs nobody."""
         sample = step.sample
-        if sample is not None:
+        if sample is not None and log.isEnabledFor(logging.DEBUG):
             log.debug("sample %s: %s, %s s", sample.key, sample.status, sample.readings.get("duration_s"))
         self._uncommitted.append(step)
         try:

@@ -26,6 +26,11 @@ LOOKS_BETWEEN = 5
 """The states of processes are read so many times less often than the clock."""
 
 
+def _boot_s() -> float:
+    """Of a clock that goes on while the machine is suspended, where there is one."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+
+
 @dataclass(frozen=True, slots=True)
 class ClockReading:
     """Seconds of three clocks (that of durations, one that goes on while the machine is suspended, the CPU time of
@@ -38,8 +43,11 @@ class ClockReading:
 
     @classmethod
     def now(cls) -> ClockReading:
-        boot_s = time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
-        return cls(time.monotonic(), boot_s, time.process_time(), time.time())
+        return cls(time.monotonic(), _boot_s(), time.process_time(), time.time())
+
+    def is_fresh(self) -> bool:
+        """Whether it was taken so recently that another one now could tell of no pause."""
+        return 0.0 <= time.monotonic() - self.clock_s < LOOK_S and 0.0 <= _boot_s() - self.boot_s < LOOK_S
 
     def gap_to(self, later: ClockReading) -> float:
         """The seconds in which nothing ran, 0 where something did."""
@@ -82,7 +90,11 @@ class PauseWatch:
         """How long the bench stood still between two times of day, in seconds."""
         if self._thread is None:
             return 0.0
-        self.look(ClockReading.now())  # whoever asks may be the first to run again
+        last = self._last
+        if last is None or not last.is_fresh():
+            self.look(ClockReading.now())  # whoever asks may be the first to run again
+        if not self._pauses:
+            return 0.0
         with self._lock:
             return _within(self._pauses, began_s, ended_s)
 

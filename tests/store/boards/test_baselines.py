@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlalchemy import event
-
 from agentdyno.store import BaselineRow, Store
 
 FIRST = BaselineRow(
@@ -52,11 +50,12 @@ def test_clearing_says_how_many_there_were(store: Store) -> None:
 
 def test_baselines_are_synced_to_the_disk(store: Store) -> None:
     seen: list[bool] = []
-    set_durable = store.session.backend.set_durable
+    set_durable, delimit = store.session.backend.set_durable, store.session.backend.delimit
 
-    def watch(_connection: object, _cursor: object, statement: str, *_: object) -> None:
-        if statement == "COMMIT":
+    def watch(connection: object, sql: str) -> None:
+        if sql == "COMMIT":
             seen.append(bool(levels) and levels[-1])
+        delimit(connection, sql)  # type: ignore[arg-type]
 
     levels: list[bool] = []
 
@@ -65,7 +64,7 @@ def test_baselines_are_synced_to_the_disk(store: Store) -> None:
         set_durable(connection, durable)  # type: ignore[arg-type]
 
     store.session.backend.set_durable = note  # type: ignore[method-assign]
-    event.listen(store.session.connection, "before_cursor_execute", watch)
+    store.session.backend.delimit = watch  # type: ignore[method-assign]
     store.boards.set_baseline(FIRST)
     store.boards.clear_baseline("quick")
     assert seen == [True, True]

@@ -17,9 +17,10 @@ def summarise(samples: Sequence[Sample], declared: Mapping[str, Metric] | None =
     """One summary per metric, ``duration_s`` first."""
     values = metric_values(samples)
     names = sorted(values, key=lambda name: (name != "duration_s", name != "cpu_s", name))
-    return {
-        name: _summary(metric_named(name, declared or {}), values[name], per_process(samples, name)) for name in names
-    }
+    # Of one or two processes no interval takes notice; to divide the values of every metric costs time.
+    several = len({sample.process for sample in samples}) >= FEWEST_PROCESSES
+    processes = {name: per_process(samples, name) if several else {} for name in names}
+    return {name: _summary(metric_named(name, declared or {}), values[name], processes[name]) for name in names}
 
 
 def status_counts(samples: Sequence[Sample]) -> dict[str, int]:
@@ -67,12 +68,14 @@ def _outliers(values: Values) -> tuple[int, float | None]:
 
 
 RESAMPLES = 1000
+FEWEST_PROCESSES = 3
+"""That an interval can be bootstrapped over."""
 
 
 def _interval(values: list[float], processes: Mapping[int, list[float]]) -> tuple[float, float] | None:
     """Of the median: exact where one process gave all samples, or each a single one (these share nothing); else
     bootstrapped over processes and samples."""
-    several = 3 <= len(processes) < len(values)
+    several = FEWEST_PROCESSES <= len(processes) < len(values)
     if several and len(set(values)) > 1 and sum(map(len, processes.values())) == len(values):
         from agentdyno.stats import hierarchical
 

@@ -192,10 +192,11 @@ class ProcessExecutor:
             done = _content(reply) or dict(reply.get("step") or {})
             sample = from_plain(Sample, done["sample"]) if "sample" in done else None
             if sample is not None and answered_after_s is not None:
-                inside_s, waited_s = done["spent_s"], worker.waiting.seconds()
+                inside_s, waited_s = done["spent_s"], 0.0
+                if inside_s is not None and answered_after_s - inside_s > GAP_S:  # else there is nothing to excuse
+                    waited_s = worker.waiting.seconds()
+                    worker.waiting.look()  # its threads may be new ones
                 sample = checked(sample, worker.clock, inside_s, answered_after_s, waited_s)
-                if inside_s is not None and answered_after_s - inside_s > GAP_S:  # its threads may be new ones
-                    worker.waiting.look()
             failed = _failure_in(reply, worker.stage)
         except (TypeError, ValueError, KeyError):  # somebody else has written to its connection
             self._on_death(worker)

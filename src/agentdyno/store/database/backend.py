@@ -50,6 +50,9 @@ class Backend(Protocol):
 
     def in_transaction(self, connection: Connection) -> bool: ...
 
+    def delimit(self, connection: Connection, sql: str) -> None:
+        """Begins or commits a write, which a run of many samples does for each of them."""
+
     def is_broken(self, connection: Connection) -> bool:
         """Whether the connection is gone for good, so that only a new one can help."""
 

@@ -116,6 +116,10 @@ class PostgresBackend(Upserts):
     def lock_schema(self, connection: Connection) -> None:
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_SCHEMA_LOCK})")
 
+    def delimit(self, connection: Connection, sql: str) -> None:
+        """By way of SQLAlchemy, which takes note of a connection that turns out to be broken."""
+        connection.exec_driver_sql(sql)
+
     def in_transaction(self, connection: Connection) -> bool:
         from psycopg.pq import TransactionStatus
 

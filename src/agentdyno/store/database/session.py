@@ -149,7 +149,7 @@ class DatabaseSession:
     def begin(self) -> None:
         """Starts a write, waiting for another writer if there is one; nothing if one is open already."""
         if not self.in_transaction():
-            self.connection.exec_driver_sql(self.backend.begin_write)
+            self.backend.delimit(self.connection, self.backend.begin_write)
             self._guarded = False
             self._group_open = not self._apart
 
@@ -160,7 +160,7 @@ class DatabaseSession:
             self.connection.exec_driver_sql("ROLLBACK")
             self._group_open = False
             raise self._lost_group()
-        self.connection.exec_driver_sql("COMMIT")
+        self.backend.delimit(self.connection, "COMMIT")
         self._group_open = False
         self.backend.require_place()
 

@@ -169,6 +169,10 @@ class SqliteBackend(Upserts):
     def lock_schema(self, connection: Connection) -> None:
         """A write has the whole file to itself already."""
 
+    def delimit(self, connection: Connection, sql: str) -> None:
+        """On the driver's own connection: SQLAlchemy's way to it takes longer than the statement."""
+        _driver(connection).execute(sql)
+
     def in_transaction(self, connection: Connection) -> bool:
         return _driver(connection).in_transaction
 
