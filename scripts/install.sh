@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Creates .venv and installs agentdyno into it, once per change of a pyproject.toml or of constraints.txt. With the extra
-# dev the packages below packages/ are installed beside it, each from its sources.
+# Creates .venv and installs agentdyno into it, once per change of a pyproject.toml, of constraints.txt or of what is
+# compiled. With the extra dev the packages below packages/ are installed beside it, each from its sources.
 # Usage: scripts/install.sh [EXTRA[,EXTRA...]]     e.g. scripts/install.sh dev,peers
 # VENV names another folder than .venv.
 set -euo pipefail
@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 extras="${1:-}"
 venv="${VENV:-.venv}"
 targets=(-e ".${extras:+[$extras]}")
-sources=(pyproject.toml constraints.txt)
+sources=(pyproject.toml constraints.txt hatch_build.py src/agentdyno/load/client/_stream_reader.c)
 if [[ ",$extras," == *,dev,* ]]; then
     targets+=(-e "./packages/agentdyno-workloads[redis]")
     sources+=(packages/agentdyno-workloads/pyproject.toml)

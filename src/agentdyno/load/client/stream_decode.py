@@ -21,6 +21,7 @@ from agentdyno.load.client.decode import OK, Decoded, ExactDecoder, Result, toke
 from agentdyno.load.client.divide import event_ends, json_lines, line_ends, one_each, server_sent
 from agentdyno.load.client.hot import COMPLETE, LAST_CHUNK, ExchangeEnding, Read
 from agentdyno.load.client.shapes import NOTHING, SHAPES, Said
+from agentdyno.load.client.stream_reader import CODES, CompiledRead, compiled_read
 from agentdyno.load.windows.records import TOKEN_SOURCE_CODES, UNKNOWN, UNKNOWN_SOURCE
 from agentdyno.model.load import TokenSource
 from agentdyno.wire.chat import AnswerDialect
@@ -60,9 +61,19 @@ class Divided(NamedTuple):
 class StreamDecoder:
     """The same results as ``ExactDecoder``."""
 
-    def __init__(self, answers: AnswerDialect | None, method: str = "POST", max_bytes: int = 1 << 30) -> None:
-        """``answers`` is how they are read; ``None``: any body will do."""
+    def __init__(
+        self,
+        answers: AnswerDialect | None,
+        method: str = "POST",
+        max_bytes: int = 1 << 30,
+        *,
+        compiled: bool = True,
+    ) -> None:
+        """``answers`` is how they are read; ``None``: any body will do. ``compiled``: whether the compiled reader is
+        used where it was built."""
         self._exact = ExactDecoder(answers, method, max_bytes)
+        self._code = CODES.get("" if answers is None else answers.name, -1)
+        self._read = compiled_read() if compiled and self._code >= 0 else None
         self._plain, self._max_bytes = answers is None, max_bytes
         self._shape = None if answers is None else SHAPES.get(answers.name)
         self._types = () if answers is None else answers.stream_types
@@ -72,11 +83,17 @@ class StreamDecoder:
         self._sizes: dict[bytes, int] = {}
         self._returns = False
         """Whether there are carriage returns in the data of chunks, as far as was seen."""
-        self.handed_over = 0
+        self.handed_over = self.not_compiled = 0
+        """Answers that were left to the exact decoder, and those that the compiled reader did not take."""
 
     def decode(self, reads: list[Read], ending: ExchangeEnding, done_ns: int) -> Result:
         """``done_ns`` is when the exchange ended."""
         if ending is COMPLETE and self._usual:
+            if self._read is not None:
+                read = self._compiled(self._read, reads)
+                if read is not None:
+                    return read
+            self.not_compiled += 1
             try:
                 found = self._quickly(reads)
             except (DecodeError, UnicodeDecodeError, RecursionError):
@@ -94,6 +111,26 @@ class StreamDecoder:
         except (DecodeError, UnicodeDecodeError, RecursionError):
             said = None
         return self._exact.text(reads) if said is None else said
+
+    def _compiled(self, read: CompiledRead, reads: list[Read]) -> Result | None:
+        raw = reads[0][1]
+        at = raw.find(b"\r\n\r\n") + 4
+        if at < 4:
+            raw = b"".join([data for _, data in reads])
+            at = raw.find(b"\r\n\r\n") + 4
+        head = raw[:at]
+        status, length, content_type = self._kinds.get(head) or self._learn(head)
+        if content_type not in self._types:
+            return None
+        said = read(reads, at, length, self._code, self._max_bytes)
+        if said is None:
+            return None
+        first, last, count, gaps, entered, left, cached = said
+        if left > 0 or (left == 0 and not count):
+            return (OK, status, first, last, count, gaps, entered, left, self._source, "", cached)
+        if count:
+            return (OK, status, first, last, count, gaps, UNKNOWN, count, _CHUNKS, "", UNKNOWN)
+        return (OK, status, UNKNOWN, UNKNOWN, 0, gaps, UNKNOWN, UNKNOWN, UNKNOWN_SOURCE, "", UNKNOWN)
 
     def _quickly(self, reads: list[Read]) -> Result | None:
         found = self._divided(reads)
