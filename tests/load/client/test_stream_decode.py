@@ -220,6 +220,8 @@ def test_lines_of_any_kind_around_the_data_are_judged_alike(
         b'data: {"id":NaN}\n\n',
         b'data: {"a":1}\r\n\r\n',
         b'data: {"a":1}\r\r',
+        b'data:\r{"choices":[{"delta":{"content":"a"}}]}\n\n',
+        b'data: {"choices":\r[{"delta":{"content":"a"}}]}\n\n',
         b"id: 7\n\n",
         b"unknown: 7\n\n",
         b"\n\n\n",
@@ -233,6 +235,18 @@ def test_unusual_events_are_judged_alike(event: bytes) -> None:
     for place in (0, 2, len(stream.pieces)):
         pieces = (*stream.pieces[:place], event, *stream.pieces[place:])
         both.agree(split(ServerStream(stream.answers, pieces).raw))
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_the_size_of_a_chunk_that_does_not_end_its_line_is_judged_alike(name: str) -> None:
+    stream = SERVERS[name]()
+    both = BothDecoders(stream)
+    raw = stream.raw
+    for place in range(len(stream.pieces)):
+        at = len(stream.head) + sum(len(chunk(piece)) for piece in stream.pieces[:place])
+        at = raw.index(b"\r\n", at) + 1
+        found = both.agree(split(raw[:at] + b"," + raw[at + 1 :]))
+        assert OUTCOMES[found.outcome] is Outcome.STREAM_ERROR
 
 
 @pytest.mark.parametrize(

@@ -171,6 +171,8 @@ class StreamDecoder:
         texts = one_each(chunks[1]) if chunks[2] and len(chunks[1]) > 1 and not shape.lines else None
         if texts is None:
             body = _body(chunks)
+            if body is None:
+                return None
             texts = json_lines(body) if shape.lines else server_sent(body)
             if texts is None:
                 return None
@@ -225,7 +227,7 @@ class StreamDecoder:
             line = raw[here:line_end]  # with the line end before it, so that what is none is no size either
             size = known.get(line) or self._size(line)
             here = line_end + 1 + size
-            if not size or here > last:
+            if not size or here > last or raw[line_end + 1 : line_end + 2] != b"\n":
                 return None
             lines.append(line)
             chunks.append(raw[line_end + 2 : here])
@@ -264,8 +266,11 @@ def _as_one(raw: bytes, at: int, length: int) -> Chunks | None:
     return ([], [raw[at:]], 0) if len(raw) == at + length else None
 
 
-def _body(chunks: Chunks) -> bytes:
+def _body(chunks: Chunks) -> bytes | None:
+    """``None`` where what stands in front of a chunk is no line end."""
     _, data, over = chunks
+    if over and not all(chunk.startswith(b"\n") for chunk in data):
+        return None
     return b"".join([chunk[over:] for chunk in data] if over else data)
 
 
