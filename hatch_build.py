@@ -27,7 +27,9 @@ class NotCompiled(Exception):
 
 
 def compiler() -> list[str]:
-    """The command that links an extension of this Python, with the compiler that there is."""
+    """The command that links an extension of this Python, with the compiler that there is. Raises ``NotCompiled``."""
+    if not (Path(sysconfig.get_path("include")) / "Python.h").exists():
+        raise NotCompiled("the headers of this Python are not installed")
     linker = shlex.split(sysconfig.get_config_var("LDSHARED") or "cc -shared")
     for wanted in (shlex.split(os.environ.get("CC", "")), linker[:1], ["cc"]):
         if wanted and shutil.which(wanted[0]):
@@ -39,8 +41,6 @@ def compile_reader(root: Path, folder: Path, flags: Sequence[str] = ()) -> Path:
     """Compiles the reader into ``folder``. Raises ``NotCompiled``."""
     target = folder / f"{NAME}{sysconfig.get_config_var('EXT_SUFFIX') or '.so'}"
     include = sysconfig.get_path("include")
-    if not (Path(include) / "Python.h").exists():
-        raise NotCompiled("the headers of this Python are not installed")
     own = shlex.split(f"{sysconfig.get_config_var('CFLAGS') or ''} {sysconfig.get_config_var('CCSHARED') or ''}")
     given = shlex.split(os.environ.get("CFLAGS", ""))
     with tempfile.TemporaryDirectory(dir=folder) as beside:

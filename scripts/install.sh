@@ -19,7 +19,9 @@ compile_sources() {
     "$venv/bin/python" -m compileall -q src packages/*/src || true
 }
 stamp="$venv/.installed-$(printf '%s' "$extras" | tr ',' '-')"
-if [ -e "$stamp" ] && [ -z "$(find "${sources[@]}" -newer "$stamp")" ]; then
+# The stamp names the compiler, so that one that came later compiles what was left out.
+cc="$(command -v cc || true)"
+if [ -e "$stamp" ] && [ -z "$(find "${sources[@]}" -newer "$stamp")" ] && [ "$cc" = "$(cat "$stamp")" ]; then
     compile_sources
     exit 0
 fi
@@ -35,8 +37,8 @@ export UV_COMPILE_BYTECODE=1 VIRTUAL_ENV="$PWD/$venv"
 echo "Installing agentdyno${extras:+ with $extras} into $venv ..." >&2
 # uv installs twice as fast; where it cannot be had or fails, pip does the same work.
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check uv 2>/dev/null || true
-if ! { [ -x "$venv/bin/uv" ] && "$venv/bin/uv" pip install --quiet -c constraints.txt "${targets[@]}"; }; then
+if ! { [ -x "$venv/bin/uv" ] && "$venv/bin/uv" pip install --quiet -c constraints.txt --reinstall-package agentdyno "${targets[@]}"; }; then
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -c constraints.txt "${targets[@]}"
 fi
-touch "$stamp"
+printf '%s' "$cc" > "$stamp"
 compile_sources

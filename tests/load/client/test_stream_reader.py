@@ -10,13 +10,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from hatch_build import NotCompiled, compile_reader, compiler
+from hatch_build import NotCompiled, compile_reader
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno.load.client.stream_decode import StreamDecoder
 from agentdyno.load.client.stream_reader import CODES, COMPILED, PYTHON, SETTING, compiled_read
 from agentdyno.wire.openai import OPENAI
+from tests.compiled import can_compile
 from tests.load.server_streams import SERVERS, ServerStream
 from tests.load.streams import DONE, HEAD, NDJSON, chunk, chunked
 
@@ -24,13 +25,6 @@ from ...properties import examples
 from .test_stream_decode import COMPLETE, BothDecoders, plain, split
 
 ROOT = Path(__file__).parents[3]
-
-
-def can_compile() -> bool:
-    try:
-        return bool(compiler())
-    except NotCompiled:
-        return False
 
 
 def test_the_reader_was_built_wherever_there_is_a_compiler(tmp_path: Path) -> None:
