@@ -63,102 +63,46 @@ typedef struct {
     int64_t counts[COUNTS]; /* -1: not said */
 } Event;
 
+/* OpenAI's chats and older completions. */
 static const Key prompt_details[] = {KEY("cached_tokens", COUNT, CACHED), LAST};
 static const Key chat_usage[] = {
-    KEY("prompt_tokens", COUNT, ENTERED),
-    KEY("completion_tokens", COUNT, LEFT),
-    INSIDE("prompt_tokens_details", OBJECT, 0, prompt_details),
-    LAST,
-};
+    KEY("prompt_tokens", COUNT, ENTERED), KEY("completion_tokens", COUNT, LEFT),
+    INSIDE("prompt_tokens_details", OBJECT, 0, prompt_details), LAST};
 static const Key chat_delta[] = {
-    KEY("content", TEXT, CONTENT),
-    KEY("reasoning_content", TEXT, CONTENT),
-    KEY("reasoning", TEXT, CONTENT),
-    KEY("refusal", TEXT, CONTENT),
-    KEY("tool_calls", ITEMS, CONTENT),
-    LAST,
-};
+    KEY("content", TEXT, CONTENT), KEY("reasoning_content", TEXT, CONTENT), KEY("reasoning", TEXT, CONTENT),
+    KEY("refusal", TEXT, CONTENT), KEY("tool_calls", ITEMS, CONTENT), LAST};
 static const Key chat_choice[] = {
-    INSIDE("delta", OBJECT, 0, chat_delta),
-    KEY("index", COUNT, INDEX),
-    KEY("finish_reason", TEXT, FINISHED),
-    LAST,
-};
+    INSIDE("delta", OBJECT, 0, chat_delta), KEY("index", COUNT, INDEX), KEY("finish_reason", TEXT, FINISHED), LAST};
 static const Key text_choice[] = {
-    KEY("text", TEXT, CONTENT),
-    KEY("index", COUNT, INDEX),
-    KEY("finish_reason", TEXT, FINISHED),
-    LAST,
-};
-static const Key chat_event[] = {
-    INSIDE("choices", ONLY, 0, chat_choice),
-    INSIDE("usage", OBJECT, 0, chat_usage),
-    KEY("error", NOTHING, 0),
-    KEY("object", WORD, 0),
-    LAST,
-};
-static const Key text_event[] = {
-    INSIDE("choices", ONLY, 0, text_choice),
-    INSIDE("usage", OBJECT, 0, chat_usage),
-    KEY("error", NOTHING, 0),
-    KEY("object", WORD, 0),
-    LAST,
-};
+    KEY("text", TEXT, CONTENT), KEY("index", COUNT, INDEX), KEY("finish_reason", TEXT, FINISHED), LAST};
+#define CHOICE_EVENT(choice) \
+    INSIDE("choices", ONLY, 0, choice), INSIDE("usage", OBJECT, 0, chat_usage), KEY("error", NOTHING, 0), \
+    KEY("object", WORD, 0), LAST
+static const Key chat_event[] = {CHOICE_EVENT(chat_choice)};
+static const Key text_event[] = {CHOICE_EVENT(text_choice)};
 
+/* Anthropic's messages. */
 static const Key message_usage[] = {
-    KEY("input_tokens", COUNT, ENTERED),
-    KEY("output_tokens", COUNT, LEFT),
-    KEY("cache_read_input_tokens", COUNT, CACHED),
-    KEY("cache_creation_input_tokens", COUNT, WRITTEN),
-    LAST,
-};
+    KEY("input_tokens", COUNT, ENTERED), KEY("output_tokens", COUNT, LEFT),
+    KEY("cache_read_input_tokens", COUNT, CACHED), KEY("cache_creation_input_tokens", COUNT, WRITTEN), LAST};
 static const Key message_delta[] = {
-    KEY("type", TEXT, 0),
-    KEY("text", TEXT, CONTENT),
-    KEY("thinking", TEXT, CONTENT),
-    KEY("partial_json", TEXT, CONTENT),
-    LAST,
-};
+    KEY("text", TEXT, CONTENT), KEY("thinking", TEXT, CONTENT), KEY("partial_json", TEXT, CONTENT),
+    KEY("type", TEXT, 0), LAST};
 static const Key message_block[] = {
-    KEY("type", WORD, TOOL),
-    KEY("text", TEXT, BLOCK),
-    KEY("thinking", TEXT, BLOCK),
-    KEY("partial_json", TEXT, 0),
-    LAST,
-};
+    KEY("type", WORD, TOOL), KEY("text", TEXT, BLOCK), KEY("thinking", TEXT, BLOCK), KEY("partial_json", TEXT, 0), LAST};
 static const Key message_start[] = {INSIDE("usage", OBJECT, START_USAGE, message_usage), LAST};
 static const Key message_event[] = {
-    KEY("type", WORD, 0),
-    INSIDE("delta", OBJECT, 0, message_delta),
-    INSIDE("content_block", OBJECT, 0, message_block),
-    INSIDE("message", OBJECT, 0, message_start),
-    INSIDE("usage", OBJECT, USAGE, message_usage),
-    LAST,
-};
+    KEY("type", WORD, 0), INSIDE("delta", OBJECT, 0, message_delta), INSIDE("content_block", OBJECT, 0, message_block),
+    INSIDE("message", OBJECT, 0, message_start), INSIDE("usage", OBJECT, USAGE, message_usage), LAST};
 
+/* Ollama's lines. */
 static const Key ollama_message[] = {
-    KEY("content", TEXT, CONTENT),
-    KEY("thinking", TEXT, CONTENT),
-    KEY("tool_calls", ITEMS, CONTENT),
-    LAST,
-};
-static const Key ollama_line[] = {
-    INSIDE("message", OBJECT, 0, ollama_message),
-    KEY("done", TRUTH, FINISHED),
-    KEY("prompt_eval_count", COUNT, ENTERED),
-    KEY("eval_count", COUNT, LEFT),
-    KEY("error", NOTHING, 0),
-    LAST,
-};
-static const Key generated_line[] = {
-    KEY("response", TEXT, CONTENT),
-    KEY("thinking", TEXT, CONTENT),
-    KEY("done", TRUTH, FINISHED),
-    KEY("prompt_eval_count", COUNT, ENTERED),
-    KEY("eval_count", COUNT, LEFT),
-    KEY("error", NOTHING, 0),
-    LAST,
-};
+    KEY("content", TEXT, CONTENT), KEY("thinking", TEXT, CONTENT), KEY("tool_calls", ITEMS, CONTENT), LAST};
+#define LINE_END \
+    KEY("done", TRUTH, FINISHED), KEY("prompt_eval_count", COUNT, ENTERED), KEY("eval_count", COUNT, LEFT), \
+    KEY("error", NOTHING, 0), LAST
+static const Key ollama_line[] = {INSIDE("message", OBJECT, 0, ollama_message), LINE_END};
+static const Key generated_line[] = {KEY("response", TEXT, CONTENT), KEY("thinking", TEXT, CONTENT), LINE_END};
 
 /* ---- JSON. Each function takes the place where its part begins and returns the place after it, or NULL where that is
  * no JSON or not certain. A line end is no white space here: it ends the line that the JSON is in. ---- */
@@ -413,16 +357,21 @@ typedef struct {
 /* Each adds an event: 1 where it has content, 0 where it has none, -1 where that is not certain. */
 typedef int (*Adder)(Sums *sums, const Event *event);
 
+static int64_t at_least_none(int64_t count) { return count < 0 ? 0 : count; }
+
+/* Some repeat a growing count in each event: the last one holds. */
+static void take_counts(Sums *sums, const int64_t *counts) {
+    if (counts[ENTERED] < 0 && counts[LEFT] < 0) return;
+    sums->entered = at_least_none(counts[ENTERED]);
+    sums->left = at_least_none(counts[LEFT]);
+    sums->cached = at_least_none(counts[CACHED]);
+}
+
 static int add_chat(Sums *sums, const Event *event) {
-    const int64_t *counts = event->counts;
     if (event->word != NULL && is_word(event->word, event->word_length, "error")) return -1;
-    if (counts[INDEX] > 0) return -1;
+    if (event->counts[INDEX] > 0) return -1;
     if (event->marks & FINISHED) sums->finished = 1;
-    if (counts[ENTERED] >= 0 || counts[LEFT] >= 0) { /* some repeat a growing count: the last one holds */
-        sums->entered = counts[ENTERED] < 0 ? 0 : counts[ENTERED];
-        sums->left = counts[LEFT] < 0 ? 0 : counts[LEFT];
-        sums->cached = counts[CACHED] < 0 ? 0 : counts[CACHED];
-    }
+    take_counts(sums, event->counts);
     return event->marks & CONTENT;
 }
 
@@ -440,25 +389,17 @@ static int add_message(Sums *sums, const Event *event) {
     if (is_word(word, length, "message_start")) usage = event->marks & START_USAGE;
     if (!usage || (counts[ENTERED] < 0 && counts[LEFT] < 0)) return 0;
     if (sums->left < 0) sums->entered = sums->left = sums->cached = 0;
-    if (counts[ENTERED] >= 0) {
-        sums->entered = counts[ENTERED];
-        if (counts[CACHED] > 0) sums->entered += counts[CACHED];
-        if (counts[WRITTEN] > 0) sums->entered += counts[WRITTEN];
-    }
+    if (counts[ENTERED] >= 0)
+        sums->entered = counts[ENTERED] + at_least_none(counts[CACHED]) + at_least_none(counts[WRITTEN]);
     if (counts[LEFT] >= 0) sums->left = counts[LEFT];
     if (counts[CACHED] >= 0) sums->cached = counts[CACHED];
     return 0;
 }
 
 static int add_line(Sums *sums, const Event *event) {
-    const int64_t *counts = event->counts;
     if (event->marks & FINISHED) {
         sums->finished = 1;
-        if (counts[ENTERED] >= 0 || counts[LEFT] >= 0) {
-            sums->entered = counts[ENTERED] < 0 ? 0 : counts[ENTERED];
-            sums->left = counts[LEFT] < 0 ? 0 : counts[LEFT];
-            sums->cached = 0;
-        }
+        take_counts(sums, event->counts);
     }
     return event->marks & CONTENT;
 }
@@ -680,10 +621,10 @@ static Py_ssize_t look_at(PyObject *reads, Py_ssize_t count, int64_t *times) {
     return total;
 }
 
-static PyObject *result(Answer *answer) {
+static PyObject *result(const Answer *answer) {
+    const Sums *sums = &answer->sums;
     return Py_BuildValue("LLnOLLL", (long long)answer->first, (long long)answer->last, answer->contents, answer->gaps,
-                         (long long)answer->sums.entered, (long long)answer->sums.left,
-                         (long long)answer->sums.cached);
+                         (long long)sums->entered, (long long)sums->left, (long long)sums->cached);
 }
 
 static PyObject *read_answer(PyObject *Py_UNUSED(module), PyObject *const *given, Py_ssize_t given_count) {
