@@ -259,17 +259,59 @@ def test_what_is_no_list_of_reads_is_refused() -> None:
     if read is None:
         return
     good = [(100, chunked([BODY]))]
-    assert read(good, len(HEAD), -1, CODES[OPENAI.name], 1 << 30) is not None
+    assert read(good, CODES[OPENAI.name], 1 << 30) is not None
     wrong: list[object] = [None, (100, b""), [100], [(100,)], [(b"", 100)], [(100, "")], [(100.0, b"")]]
     for reads in wrong:
         with pytest.raises(TypeError):
-            read(reads, len(HEAD), -1, 0, 1 << 30)  # type: ignore[arg-type]
-    for at, code in ((-1, 0), (0, -1), (0, len(CODES))):
-        with pytest.raises(ValueError, match="no such"):
-            read(good, at, -1, code, 1 << 30)
+            read(reads, 0, 1 << 30)  # type: ignore[arg-type]
+    for code in (-1, len(CODES)):
+        with pytest.raises(ValueError, match="no such dialect"):
+            read(good, code, 1 << 30)
     with pytest.raises(OverflowError):
-        read([(1 << 70, b"")], 0, -1, 0, 1 << 30)
+        read([(1 << 70, b"")], 0, 1 << 30)
     with pytest.raises(TypeError):
-        read(good, 0, -1, 0)  # type: ignore[call-arg]
-    assert read([], 0, -1, 0, 1 << 30) is None
-    assert read(good, 1 << 40, -1, 0, 1 << 30) is None
+        read(good, 0)  # type: ignore[call-arg]
+    assert read([], 0, 1 << 30) is None
+    raw = good[0][1]
+    for size in range(len(raw)):  # a head, or a body, that is not all there
+        assert read([(100, raw[:size])], 0, 1 << 30) is None
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        HEAD.replace(b"HTTP/1.1 200", b"HTTP/1.1 204"),
+        HEAD.replace(b"HTTP/1.1 200", b"HTTP/1.1 404"),
+        HEAD.replace(b"HTTP/1.1 200", b"HTTP/1.1 2a0"),
+        HEAD.replace(b"HTTP/1.1 200", b"HTTP/1.1 2000"),
+        HEAD.replace(b"HTTP/1.1 200", b"HTTP/1.1 20"),
+        HEAD.replace(b"HTTP/1.1", b"HTTP/1.0"),
+        HEAD.replace(b"200 OK", b"200 O\nK"),
+        HEAD.replace(b"text/event-stream", b"application/json"),
+        HEAD.replace(b"content-type", b"content-kind"),
+        HEAD.replace(b"content-type", b"content type"),
+        HEAD.replace(b"content-type", b"\xe4"),
+        HEAD.replace(b"content-type: ", b": "),
+        HEAD.replace(b"content-type", b"content-type: text/event-stream\r\ncontent-type"),
+        HEAD.replace(b"chunked", b"chunked\r\ntransfer-encoding: chunked"),
+        HEAD.replace(b"chunked", b"chunked\r\ncontent-length: 7"),
+        HEAD.replace(b"chunked", b"gzip, chunked"),
+        HEAD.replace(b"chunked", b"chunked\r\ncontent-encoding: gzip"),
+        HEAD.replace(b"transfer-encoding: chunked", b"content-length: 1x"),
+        HEAD.replace(b"transfer-encoding: chunked", b"content-length:"),
+        HEAD.replace(b"transfer-encoding: chunked", b"content-length: 9999999999"),
+        HEAD.replace(b"transfer-encoding: chunked", b"x: y"),
+    ],
+)
+def test_heads_that_are_not_usual_are_left_to_python(head: bytes) -> None:
+    both = BothDecoders(ServerStream(OPENAI, (), head))
+    both.agree(split(head + chunk(BODY) + b"0\r\n\r\n"))
+    assert both.left == (0 if compiled_read() is None else 1)
+
+
+def test_case_blanks_and_other_headers_make_no_difference() -> None:
+    head = b"HTTP/1.1 201\r\nX-Request-Id: {7}\r\nCONTENT-Type:\tText/Event-Stream ; charset=x\r\nx:\r\n"
+    head += b"Transfer-Encoding:Chunked \r\n\r\n"
+    both = BothDecoders(ServerStream(OPENAI, (), head))
+    both.agree(split(head + chunk(BODY) + b"0\r\n\r\n"))
+    assert both.left == 0

@@ -1,10 +1,10 @@
-/* Reads a streamed answer of a model server: takes the chunks of its body apart, divides it into events, scans the JSON
- * of each, and says which events have content, when each arrived, and what the usage says.
+/* Reads a streamed answer of a model server: looks at its head, takes the chunks of its body apart, divides it into
+ * events, scans the JSON of each, and says which events have content, when each arrived, and what the usage says.
  *
- *   read(reads, at, length, dialect, max_bytes) -> (first_ns, last_ns, count, gaps, entered, left, cached) | None
+ *   read(reads, dialect, max_bytes) -> (status, first_ns, last_ns, count, gaps, entered, left, cached) | None
  *
- * `reads` are pairs of a time and the bytes that came then; the body begins at byte `at` of all of them and has `length`
- * bytes (-1: it comes in chunks). `entered`, `left` and `cached` are tokens, -1 where nobody counted.
+ * `reads` are pairs of a time and the bytes that came then; the first one has the whole head. `entered`, `left` and
+ * `cached` are tokens, -1 where nobody counted.
  *
  * None is said of whatever is not certain to be a complete answer without an error: the decoder in Python decides about
  * it. So there is no opinion here that is not also there, and every check is written so that doubt refuses.
@@ -24,6 +24,7 @@ typedef unsigned char Byte;
 #define MOST_NESTED 64
 #define MOST_DIGITS 64       /* of a number; Python refuses some thousands */
 #define MOST_COUNT_DIGITS 9  /* of a count: it has room in 32 bits */
+#define MOST_HEAD 16384      /* bytes of a head; what is longer is left to others to judge */
 #define MOST_SIZE_DIGITS 7   /* of a chunk */
 
 /* ---- What is looked for: the fields that count, of each object that has some; all others are only checked. ---- */
@@ -409,16 +410,94 @@ typedef struct {
     Adder add;
     int lines;        /* each is a line of JSON, no server-sent event */
     const char *mark; /* an event that ends an answer and is no JSON */
+    const char *types[4]; /* of its streams */
 } Dialect;
+
+#define EVENTS {"text/event-stream"}
+#define LINES {"application/x-ndjson", "application/ndjson", "application/jsonl"}
 
 /* In the order of stream_reader.CODES. */
 static const Dialect dialects[] = {
-    {chat_event, add_chat, 0, "[DONE]"},
-    {text_event, add_chat, 0, "[DONE]"},
-    {message_event, add_message, 0, NULL},
-    {ollama_line, add_line, 1, NULL},
-    {generated_line, add_line, 1, NULL},
+    {chat_event, add_chat, 0, "[DONE]", EVENTS},
+    {text_event, add_chat, 0, "[DONE]", EVENTS},
+    {message_event, add_message, 0, NULL, EVENTS},
+    {ollama_line, add_line, 1, NULL, LINES},
+    {generated_line, add_line, 1, NULL, LINES},
 };
+
+/* ---- The head, which is read where it lies: every step looks for its end first. ---- */
+
+typedef struct {
+    int status;
+    Py_ssize_t at, length; /* of the body; -1: it comes in chunks */
+} Head;
+
+/* Whether the bytes are the word, which is in lower case, in any case. */
+static int is_name(const Byte *at, const Byte *end, const char *word) {
+    size_t length = strlen(word);
+    if ((size_t)(end - at) != length) return 0;
+    for (size_t i = 0; i < length; i++)
+        if ((at[i] >= 'A' && at[i] <= 'Z' ? at[i] | 0x20 : at[i]) != (Byte)word[i]) return 0;
+    return 1;
+}
+
+static int is_digit(Byte byte) { return byte >= '0' && byte <= '9'; }
+
+static int is_token(Byte byte) {
+    return is_digit(byte) || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z') ||
+           (byte != 0 && strchr("!#$%&'*+.^_`|~-", byte) != NULL);
+}
+
+static int is_blank(Byte byte) { return byte == ' ' || byte == '\t'; }
+
+/* One header from `at` to `end`; `*typed` becomes 1 where it is the type of the dialect's streams. 0: not certain. */
+static int header(const Byte *at, const Byte *end, const Dialect *dialect, Head *head, int *typed) {
+    const Byte *name = at, *colon;
+    while (at < end && is_token(*at)) at++;
+    if (at == name || at == end || *at != ':') return 0;
+    colon = at++;
+    while (at < end && is_blank(*at)) at++;
+    while (end > at && is_blank(end[-1])) end--;
+    if (is_name(name, colon, "content-encoding")) return 0;
+    if (is_name(name, colon, "content-type")) {
+        const Byte *semicolon = memchr(at, ';', (size_t)(end - at));
+        if (semicolon != NULL) end = semicolon;
+        while (end > at && is_blank(end[-1])) end--;
+        for (const char *const *type = dialect->types; *type != NULL; type++)
+            if (is_name(at, end, *type)) return !(*typed)++;
+        return 0;
+    }
+    if (is_name(name, colon, "transfer-encoding")) {
+        if (head->length != -2 || !is_name(at, end, "chunked")) return 0;
+        head->length = -1;
+    } else if (is_name(name, colon, "content-length")) {
+        if (head->length != -2 || end == at || end - at > MOST_COUNT_DIGITS) return 0;
+        for (head->length = 0; at < end; at++) {
+            if (!is_digit(*at)) return 0;
+            head->length = head->length * 10 + (*at - '0');
+        }
+    }
+    return 1;
+}
+
+static int read_head(const Byte *data, Py_ssize_t size, const Dialect *dialect, Head *head) {
+    const Byte *at = data, *end = data + size;
+    int typed = 0;
+    head->length = -2; /* not said */
+    if (size < 13 || memcmp(at, "HTTP/1.1 2", 10) != 0 || !is_digit(at[10]) || !is_digit(at[11])) return 0;
+    head->status = 200 + 10 * (at[10] - '0') + (at[11] - '0');
+    if (head->status == 204 || (at[12] != ' ' && at[12] != '\r')) return 0;
+    for (int line = 0;; line++) {
+        const Byte *stop = memchr(at, '\r', (size_t)(end - at));
+        if (stop == NULL || end - stop < 2 || stop[1] != '\n') return 0;
+        if (stop == at && line > 0) break;
+        if (memchr(at, '\n', (size_t)(stop - at)) != NULL) return 0;
+        if (line > 0 && !header(at, stop, dialect, head, &typed)) return 0;
+        at = stop + 2;
+    }
+    head->at = at + 2 - data;
+    return typed && head->length != -2 && head->at <= MOST_HEAD;
+}
 
 /* ---- An answer: its reads, its body, its events. ---- */
 
@@ -621,24 +700,23 @@ static Py_ssize_t look_at(PyObject *reads, Py_ssize_t count, int64_t *times) {
     return total;
 }
 
-static PyObject *result(const Answer *answer) {
+static PyObject *result(const Answer *answer, int status) {
     const Sums *sums = &answer->sums;
-    return Py_BuildValue("LLnOLLL", (long long)answer->first, (long long)answer->last, answer->contents, answer->gaps,
+    return Py_BuildValue("iLLnOLLL", status, (long long)answer->first, (long long)answer->last, answer->contents, answer->gaps,
                          (long long)sums->entered, (long long)sums->left, (long long)sums->cached);
 }
 
 static PyObject *read_answer(PyObject *Py_UNUSED(module), PyObject *const *given, Py_ssize_t given_count) {
-    if (given_count != 5 || !PyList_Check(given[0])) {
-        PyErr_SetString(PyExc_TypeError, "read(reads, at, length, dialect, max_bytes)");
+    if (given_count != 3 || !PyList_Check(given[0])) {
+        PyErr_SetString(PyExc_TypeError, "read(reads, dialect, max_bytes)");
         return NULL;
     }
     PyObject *reads = given[0], *found = NULL;
-    Py_ssize_t at = PyLong_AsSsize_t(given[1]), length = PyLong_AsSsize_t(given[2]);
-    Py_ssize_t code = PyLong_AsSsize_t(given[3]), most = PyLong_AsSsize_t(given[4]);
+    Py_ssize_t code = PyLong_AsSsize_t(given[1]), most = PyLong_AsSsize_t(given[2]);
     if (PyErr_Occurred()) return NULL;
     Answer answer = {.count = PyList_GET_SIZE(reads), .first = -1, .last = -1, .sums = {0, -1, -1, -1}};
-    if (at < 0 || code < 0 || code >= (Py_ssize_t)(sizeof dialects / sizeof *dialects)) {
-        PyErr_SetString(PyExc_ValueError, "no such place, or no such dialect");
+    if (code < 0 || code >= (Py_ssize_t)(sizeof dialects / sizeof *dialects)) {
+        PyErr_SetString(PyExc_ValueError, "no such dialect");
         return NULL;
     }
     answer.dialect = &dialects[code];
@@ -650,7 +728,10 @@ static PyObject *read_answer(PyObject *Py_UNUSED(module), PyObject *const *given
     }
     Py_ssize_t total = look_at(reads, answer.count, answer.times);
     if (total < 0) goto done;
-    if (total > most || total < at) {
+    Head head;
+    PyObject *first = answer.count ? PyTuple_GET_ITEM(PyList_GET_ITEM(reads, 0), 1) : NULL;
+    if (total > most || first == NULL ||
+        !read_head((const Byte *)PyBytes_AS_STRING(first), PyBytes_GET_SIZE(first), answer.dialect, &head)) {
         found = Py_NewRef(Py_None);
         goto done;
     }
@@ -660,11 +741,11 @@ static PyObject *read_answer(PyObject *Py_UNUSED(module), PyObject *const *given
         goto done;
     }
     int certain = 0;
-    if (gather(&answer, reads, at, length) == 0) { /* up to here nothing could have changed the reads */
+    if (gather(&answer, reads, head.at, head.length) == 0) { /* up to here nothing could have changed the reads */
         if ((answer.gaps = PyList_New(0)) == NULL) goto done;
         certain = answer.dialect->lines ? read_lines(&answer) : read_events(&answer);
     }
-    if (certain >= 0) found = certain && answer.sums.finished ? result(&answer) : Py_NewRef(Py_None);
+    if (certain >= 0) found = certain && answer.sums.finished ? result(&answer, head.status) : Py_NewRef(Py_None);
 done:
     Py_XDECREF(answer.gaps);
     PyMem_Free(answer.body);
@@ -675,7 +756,7 @@ done:
 
 static PyMethodDef methods[] = {
     {"read", (PyCFunction)(void (*)(void))read_answer, METH_FASTCALL,
-     "read(reads, at, length, dialect, max_bytes): what a streamed answer says, or None where that is not certain."},
+     "read(reads, dialect, max_bytes): what a streamed answer says, or None where that is not certain."},
     {NULL, NULL, 0, NULL},
 };
 

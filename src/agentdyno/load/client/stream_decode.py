@@ -113,19 +113,12 @@ class StreamDecoder:
         return self._exact.text(reads) if said is None else said
 
     def _compiled(self, read: CompiledRead, reads: list[Read]) -> Result | None:
-        raw = reads[0][1]
-        at = raw.find(b"\r\n\r\n") + 4
-        if at < 4:
-            raw = b"".join([data for _, data in reads])
-            at = raw.find(b"\r\n\r\n") + 4
-        head = raw[:at]
-        status, length, content_type = self._kinds.get(head) or self._learn(head)
-        if content_type not in self._types:
-            return None
-        said = read(reads, at, length, self._code, self._max_bytes)
+        if b"\r\n\r\n" not in reads[0][1]:
+            reads = _with_whole_head(reads)
+        said = read(reads, self._code, self._max_bytes)
         if said is None:
             return None
-        first, last, count, gaps, entered, left, cached = said
+        status, first, last, count, gaps, entered, left, cached = said
         if left > 0 or (left == 0 and not count):
             return (OK, status, first, last, count, gaps, entered, left, self._source, "", cached)
         if count:
@@ -243,6 +236,16 @@ class StreamDecoder:
             self._sizes.clear()
         length = self._sizes[line] = int(line, 16) + 1
         return length
+
+
+def _with_whole_head(reads: list[Read]) -> list[Read]:
+    """The same with the head in the first of them, where it is whole: nothing of it counts by its time."""
+    head = b""
+    for place, (when, data) in enumerate(reads):
+        head += data
+        if b"\r\n\r\n" in head:
+            return [(when, head), *reads[place + 1 :]]
+    return reads
 
 
 def _kind_of(raw: bytes) -> Kind:

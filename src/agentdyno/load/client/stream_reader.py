@@ -23,11 +23,11 @@ COMPILED, PYTHON = "compiled", "python"
 CODES = {dialect.name: code for code, dialect in enumerate((OPENAI, COMPLETIONS, ANTHROPIC, OLLAMA, OLLAMA_GENERATE))}
 """In the order of ``dialects`` in the compiled source."""
 
-Said = tuple[int, int, int, list[int], int, int, int]
-"""Of a good answer: arrival of the first and the last event with content, how many there are, the gaps between them,
-and tokens: entered, left and cached (-1: not said)."""
-CompiledRead = Callable[[list[Read], int, int, int, int], Said | None]
-"""Given the reads, where the body begins, its length (-1: in chunks), the dialect's code and the most bytes."""
+Said = tuple[int, int, int, int, list[int], int, int, int]
+"""Of a good answer: its status, the arrivals of the first and the last event with content, how many there are, the gaps
+between them, and tokens: entered, left and cached (-1: not said)."""
+CompiledRead = Callable[[list[Read], int, int], Said | None]
+"""Given the reads, of which the first has the whole head, the dialect's code and the most bytes."""
 
 
 @cache
