@@ -24,8 +24,8 @@ CODES = {dialect.name: code for code, dialect in enumerate((OPENAI, COMPLETIONS,
 """In the order of ``dialects`` in the compiled source."""
 
 Said = tuple[int, int, int, int, list[int], int, int, int]
-"""Of a good answer: its status, the arrivals of the first and the last event with content, how many there are, the gaps
-between them, and tokens: entered, left and cached (-1: not said)."""
+"""Of a good answer: its status, the arrivals of the first and the last event with content, how many there are, the
+gaps between them, and tokens: entered, left and cached (-1: not said)."""
 CompiledRead = Callable[[list[Read], int, int], Said | None]
 """Given the reads, of which the first has the whole head, the dialect's code and the most bytes."""
 
