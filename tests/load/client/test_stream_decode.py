@@ -249,6 +249,16 @@ def test_the_size_of_a_chunk_that_does_not_end_its_line_is_judged_alike(name: st
         assert OUTCOMES[found.outcome] is Outcome.STREAM_ERROR
 
 
+@pytest.mark.parametrize("name", ["Ollama chat", "Ollama generate"])
+@pytest.mark.parametrize("last", [b"\n", b"\r\n", b" \n"])
+def test_an_empty_line_does_not_end_an_answer(name: str, last: bytes) -> None:
+    stream = SERVERS[name]()
+    for kept in (stream.pieces[:-1], ()):
+        pieces = (*kept, last)
+        found = BothDecoders(stream).agree(split(ServerStream(stream.answers, pieces, stream.head).raw))
+        assert OUTCOMES[found.outcome] is Outcome.TRUNCATED
+
+
 @pytest.mark.parametrize(
     "head",
     [

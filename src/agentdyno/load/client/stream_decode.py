@@ -169,7 +169,7 @@ class StreamDecoder:
             texts = json_lines(body) if shape.lines else server_sent(body)
             if texts is None:
                 return None
-        finished = bool(texts) and texts[-1].strip() == shape.mark
+        finished = bool(texts and shape.mark) and texts[-1].strip() == shape.mark
         if finished:
             texts.pop()
         return Divided(status, at, chunks, body, texts, finished)
