@@ -91,7 +91,7 @@ def compare(inputs: int, seed: int) -> str:
         else:
             raw = damaged(raw, draw)
         raw = raw or b"HTTP"
-        reads = split(raw, *sorted({draw.randrange(1, len(raw)) for _ in range(draw.randrange(4))}))
+        reads = split(raw, *sorted({draw.randrange(1, len(raw) + 1) for _ in range(draw.randrange(4))}))
         before = fast.not_compiled
         found, expected = (one.decode(reads, ExchangeEnding.COMPLETE, 900) for one in (fast, exact))
         equal = plain(found) == plain(expected)
