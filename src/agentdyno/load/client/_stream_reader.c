@@ -416,7 +416,7 @@ typedef struct {
 #define EVENTS {"text/event-stream"}
 #define LINES {"application/x-ndjson", "application/ndjson", "application/jsonl"}
 
-/* In the order of stream_reader.CODES. */
+/* In the order of SHAPES in shapes.py. */
 static const Dialect dialects[] = {
     {chat_event, add_chat, 0, "[DONE]", EVENTS},
     {text_event, add_chat, 0, "[DONE]", EVENTS},

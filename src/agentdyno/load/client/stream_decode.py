@@ -21,7 +21,7 @@ from agentdyno.load.client.decode import OK, Decoded, ExactDecoder, Result, toke
 from agentdyno.load.client.divide import event_ends, json_lines, line_ends, one_each, server_sent
 from agentdyno.load.client.hot import COMPLETE, LAST_CHUNK, ExchangeEnding, Read
 from agentdyno.load.client.shapes import NOTHING, SHAPES, Said
-from agentdyno.load.client.stream_reader import CODES, CompiledRead, compiled_read
+from agentdyno.load.client.stream_reader import CompiledRead, compiled_read
 from agentdyno.load.windows.records import TOKEN_SOURCE_CODES, UNKNOWN, UNKNOWN_SOURCE
 from agentdyno.model.load import TokenSource
 from agentdyno.wire.chat import AnswerDialect
@@ -72,7 +72,8 @@ class StreamDecoder:
         """``answers`` is how they are read; ``None``: any body will do. ``compiled``: whether the compiled reader is
         used where it was built."""
         self._exact = ExactDecoder(answers, method, max_bytes)
-        self._code = CODES.get("" if answers is None else answers.name, -1)
+        names = list(SHAPES)
+        self._code = names.index(answers.name) if answers is not None and answers.name in names else -1
         self._read = compiled_read() if compiled and self._code >= 0 else None
         self._plain, self._max_bytes = answers is None, max_bytes
         self._shape = None if answers is None else SHAPES.get(answers.name)

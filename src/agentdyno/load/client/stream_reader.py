@@ -11,23 +11,16 @@ import os
 from collections.abc import Callable
 from functools import cache
 
-from agentdyno.load.client.hot import Read
-from agentdyno.wire.anthropic import ANTHROPIC
-from agentdyno.wire.completions import COMPLETIONS
-from agentdyno.wire.ollama import OLLAMA, OLLAMA_GENERATE
-from agentdyno.wire.openai import OPENAI
-
 SETTING = "DYNO_LOAD_DECODER"
 """``python`` leaves the compiled reader out."""
 COMPILED, PYTHON = "compiled", "python"
-CODES = {dialect.name: code for code, dialect in enumerate((OPENAI, COMPLETIONS, ANTHROPIC, OLLAMA, OLLAMA_GENERATE))}
-"""In the order of ``dialects`` in the compiled source."""
 
 Said = tuple[int, int, int, int, list[int], int, int, int]
 """Of a good answer: its status, the arrivals of the first and the last event with content, how many there are, the
 gaps between them, and tokens: entered, left and cached (-1: not said)."""
-CompiledRead = Callable[[list[Read], int, int], Said | None]
-"""Given the reads, of which the first has the whole head, the dialect's code and the most bytes."""
+CompiledRead = Callable[[list[tuple[int, bytes]], int, int], Said | None]
+"""Given the reads, of which the first has the whole head, the place of the dialect in ``shapes.SHAPES`` and
+the most bytes."""
 
 
 @cache
