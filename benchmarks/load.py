@@ -224,11 +224,12 @@ def main() -> None:
     parser.add_argument(
         "--only", default="", help="shapes, throughput, ttft, rate, faults, replay; several with commas"
     )
+    parser.add_argument("--rounds", type=int, help="how often each shape is measured (5; --quick: 1)")
     given = parser.parse_args()
     client, _, server = given.cpus.partition(",")
     cpus = (int(client), int(server))
     parts = {
-        "shapes": lambda: print_shapes(cpus, *((1.0, 1) if given.quick else (3.0, 5))),
+        "shapes": lambda: print_shapes(cpus, 1.0 if given.quick else 3.0, given.rounds or (1 if given.quick else 5)),
         "throughput": lambda: print_throughput(cpus, *((2.0, 1) if given.quick else (6.0, 3))),
         "ttft": lambda: print_ttft(cpus, 2.0 if given.quick else 15.0),
         "rate": lambda: print_rate(cpus, 5.0 if given.quick else 300.0),

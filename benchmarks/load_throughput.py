@@ -20,6 +20,8 @@ from pathlib import Path
 import psutil
 from benchmarks.ratio_table import BENCHMARKS, PYTHON, met, print_table
 
+from agentdyno.load.client.stream_reader import decoder_name
+
 OURS, WRK = "agentdyno", "wrk"
 SHAPES = ("plain", "logprobs", "escapes", "crlf", "reasoning", "tools", "together", "named", "long")
 """Of load_server.c; no two answers of any of them are alike."""
@@ -305,7 +307,7 @@ def print_shapes(cpus: tuple[int, int], seconds: float, rounds: int) -> None:
     notes = [
         f"Medians of {rounds} rounds in turns, a core for the client and one for the server. us: CPU time of the",
         "client for each answer; wrk/ours is their ratio: the rate of ours over that of wrk on a core of its own.",
-        "wrk looks for the end of an answer and reads nothing of it.",
+        f"wrk looks for the end of an answer and reads nothing of it. Our decoder: {decoder_name()}.",
         f"The worst shape of {TOKENS} tokens: {worst:.2f}x.",
     ]
     print_table("foreign shapes of answers, all different, by the server's count", header, rows, notes)

@@ -16,6 +16,8 @@ import pytest
 
 from agentdyno.extras import EXTRAS
 
+from .compiled import can_compile
+
 HERE = Path(__file__).parents[1]
 MOST_PACKAGES, MOST_MB = 30, 340
 TOOLS = {"pip", "setuptools"}
@@ -131,4 +133,41 @@ def test_the_archives_hold_the_package_and_no_more(installed: Installed) -> None
     assert "agentdyno/py.typed" in names
     with tarfile.open(next(installed.built.glob("*.tar.gz"))) as source:
         folders = {name.split("/")[1] for name in source.getnames()}
-    assert folders == {"src", "README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", "PKG-INFO", ".gitignore"}
+    named = {"README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", "PKG-INFO", ".gitignore", "hatch_build.py"}
+    assert folders == {"src", *named}
+
+
+DECODER = "from agentdyno.load.client.stream_reader import decoder_name; print(decoder_name())"
+
+
+def test_the_wheel_holds_the_compiled_reader_and_no_other_build_of_it(installed: Installed) -> None:
+    wheel = next(installed.built.glob("*.whl"))
+    with zipfile.ZipFile(wheel) as archive:
+        compiled = [name for name in archive.namelist() if name.endswith(".so")]
+    if not can_compile():
+        assert not compiled
+        return
+    (name,) = compiled
+    assert name.startswith("agentdyno/load/client/_stream_reader.")
+    assert not wheel.name.endswith("py3-none-any.whl")
+    assert installed.answer(str(installed.python), "-c", DECODER).strip() == "compiled"
+    with tarfile.open(next(installed.built.glob("*.tar.gz"))) as source:
+        assert not [name for name in source.getnames() if name.endswith(".so")]
+
+
+def test_without_a_compiler_the_wheel_is_one_for_all_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    environ = {name: value for name, value in os.environ.items() if name != "CC"} | {"PATH": str(tmp_path / "bin")}
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(HERE)]
+    done = subprocess.run(build, env=environ, capture_output=True, text=True, check=True)
+    assert "without its compiled reader" in done.stdout + done.stderr
+    assert "there is no C compiler" in done.stdout + done.stderr
+    wheel = next(tmp_path.glob("*.whl"))
+    assert wheel.name.endswith("-py3-none-any.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        assert not [name for name in archive.namelist() if name.endswith(".so")]
+        archive.extractall(tmp_path / "unpacked")
+    command = [sys.executable, "-c", DECODER]
+    kept = {**os.environ, "PYTHONPATH": str(tmp_path / "unpacked")}
+    told = subprocess.run(command, cwd=tmp_path, env=kept, capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "python"

@@ -186,7 +186,14 @@ def test_an_interpreter_that_distorts_is_named(tmp_path: Path, python: Interpret
 
 
 def test_a_machine_that_tells_nothing_still_gets_the_checks_of_the_interpreter(tmp_path: Path) -> None:
-    assert look(tmp_path).keys() == {"python", "tracing", "clock resolution", "calibration"}
+    assert look(tmp_path).keys() == {"python", "tracing", "clock resolution", "load decoder", "calibration"}
+
+
+def test_loads_that_read_answers_in_python_are_told_what_reads_them_faster(tmp_path: Path) -> None:
+    assert look(tmp_path)["load decoder"].seen == "compiled: how loads read streamed answers"
+    found = look(tmp_path, replace(PYTHON, load_decoder="python"))["load decoder"]
+    assert (found.level, found.seen) == (Level.NOTE, "python: how loads read streamed answers")
+    assert "install a C compiler" in found.remedy
 
 
 def test_the_store_is_writable_before_it_exists(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentdyno.instruments import host
+from agentdyno.load.client.stream_reader import COMPILED, SETTING, decoder_name
 from agentdyno.model.findings import Calibration, Check, Level
 from agentdyno.model.metric import format_value
 from agentdyno.runs.environment import machine_id
@@ -36,6 +37,7 @@ class Interpreter:
     traced: bool
     clock_resolution_s: float
     clock_monotonic: bool
+    load_decoder: str = COMPILED
 
     @classmethod
     def current(cls) -> Interpreter:
@@ -49,6 +51,7 @@ class Interpreter:
             traced=sys.gettrace() is not None or sys.getprofile() is not None or _monitored(),
             clock_resolution_s=clock.resolution,
             clock_monotonic=clock.monotonic,
+            load_decoder=decoder_name(),
         )
 
 
@@ -117,6 +120,14 @@ def _interpreter(python: Interpreter) -> Iterator[Check]:
         coarse or not python.clock_monotonic,
         format_value(python.clock_resolution_s, "s") + ("" if python.clock_monotonic else ", not monotonic"),
         "Put `inner_loops: 1000` into the spec so that each sample is long enough.",
+    )
+    yield judge(
+        "load decoder",
+        python.load_decoder != COMPILED,
+        f"{python.load_decoder}: how loads read streamed answers",
+        f"For loads of many thousands of answers a second: install a C compiler, install agentdyno again and leave "
+        f"{SETTING} unset.",
+        Level.NOTE,
     )
 
 

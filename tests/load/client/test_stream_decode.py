@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from agentdyno.load.client.decode import Decoded, ExactDecoder, Result
 from agentdyno.load.client.hot import ExchangeEnding, Read
 from agentdyno.load.client.stream_decode import StreamDecoder
+from agentdyno.load.client.stream_reader import compiled_read
 from agentdyno.load.windows.records import OUTCOMES
 from agentdyno.model.load import Outcome
 from tests.load.server_streams import SERVERS, ServerStream
@@ -33,21 +34,31 @@ def plain(found: Result) -> tuple[object, ...]:
 
 
 class BothDecoders:
-    """Asks both, and tells whether the fast one was certain by itself."""
+    """Asks the exact decoder and the fast one, with its compiled reader (where it was built) and without, and tells
+    whether the fast one was certain by itself."""
 
     def __init__(self, stream: ServerStream) -> None:
-        self._fast, self._exact = StreamDecoder(stream.answers), ExactDecoder(stream.answers)
+        self._exact = ExactDecoder(stream.answers)
+        self._compiled, self._python = (
+            StreamDecoder(stream.answers, compiled=compiled) for compiled in (True, False)
+        )
 
     def agree(self, reads: list[Read], ending: ExchangeEnding = COMPLETE) -> Decoded:
         expected = self._exact.decode(reads, ending, 900)
-        assert plain(self._fast.decode(reads, ending, 900)) == plain(expected)
+        for fast in (self._compiled, self._python):
+            assert plain(fast.decode(reads, ending, 900)) == plain(expected)
         if OUTCOMES[expected.outcome] is Outcome.OK:
-            assert self._fast.text(reads) == self._exact.text(reads)
+            assert self._python.text(reads) == self._exact.text(reads)
         return expected
 
     @property
     def handed_over(self) -> int:
-        return self._fast.handed_over
+        return max(self._compiled.handed_over, self._python.handed_over)
+
+    @property
+    def left(self) -> int:
+        """By the compiled reader; 0 where it was not built."""
+        return 0 if compiled_read() is None else self._compiled.not_compiled
 
 
 @pytest.mark.parametrize("name", SERVERS)
@@ -60,7 +71,7 @@ def test_a_server_s_stream_is_decoded_without_the_exact_decoder_and_alike_wherev
     assert found.chunks >= 4
     for place in range(1, len(raw)):
         both.agree(split(raw, place))
-    assert both.handed_over == 0
+    assert both.handed_over == both.left == 0
 
 
 @pytest.mark.parametrize("name", SERVERS)
@@ -70,7 +81,7 @@ def test_each_event_has_the_time_of_the_read_that_completes_it(name: str) -> Non
     both = BothDecoders(stream)
     found = both.agree(split(stream.raw, *accumulate(ends)))
     assert sum(found.gaps) == found.last_ns - found.first_ns > 0
-    assert both.handed_over == 0
+    assert both.handed_over == both.left == 0
 
 
 @pytest.mark.parametrize("name", SERVERS)
@@ -98,7 +109,7 @@ def test_framing_makes_no_difference(name: str) -> None:
         assert plain(both.agree(split(raw))) == expected
         for place in range(1, len(raw), 5):
             both.agree(split(raw, place))
-    assert both.handed_over == 0
+    assert both.handed_over == both.left == 0
 
 
 ERRORS = {
@@ -134,7 +145,7 @@ def test_any_words_in_any_reads_are_decoded_alike(name: str, words: list[str], p
     raw = stream.raw
     both = BothDecoders(stream)
     both.agree(split(raw, *sorted({place % len(raw) for place in places} - {0})))
-    assert both.handed_over == 0
+    assert both.handed_over == both.left == 0
 
 
 @examples(250)
@@ -209,6 +220,8 @@ def test_lines_of_any_kind_around_the_data_are_judged_alike(
         b'data: {"id":NaN}\n\n',
         b'data: {"a":1}\r\n\r\n',
         b'data: {"a":1}\r\r',
+        b'data:\r{"choices":[{"delta":{"content":"a"}}]}\n\n',
+        b'data: {"choices":\r[{"delta":{"content":"a"}}]}\n\n',
         b"id: 7\n\n",
         b"unknown: 7\n\n",
         b"\n\n\n",
@@ -222,6 +235,28 @@ def test_unusual_events_are_judged_alike(event: bytes) -> None:
     for place in (0, 2, len(stream.pieces)):
         pieces = (*stream.pieces[:place], event, *stream.pieces[place:])
         both.agree(split(ServerStream(stream.answers, pieces).raw))
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_the_size_of_a_chunk_that_does_not_end_its_line_is_judged_alike(name: str) -> None:
+    stream = SERVERS[name]()
+    both = BothDecoders(stream)
+    raw = stream.raw
+    for place in range(len(stream.pieces)):
+        at = len(stream.head) + sum(len(chunk(piece)) for piece in stream.pieces[:place])
+        at = raw.index(b"\r\n", at) + 1
+        found = both.agree(split(raw[:at] + b"," + raw[at + 1 :]))
+        assert OUTCOMES[found.outcome] is Outcome.STREAM_ERROR
+
+
+@pytest.mark.parametrize("name", ["Ollama chat", "Ollama generate"])
+@pytest.mark.parametrize("last", [b"\n", b"\r\n", b" \n"])
+def test_an_empty_line_does_not_end_an_answer(name: str, last: bytes) -> None:
+    stream = SERVERS[name]()
+    for kept in (stream.pieces[:-1], ()):
+        pieces = (*kept, last)
+        found = BothDecoders(stream).agree(split(ServerStream(stream.answers, pieces, stream.head).raw))
+        assert OUTCOMES[found.outcome] is Outcome.TRUNCATED
 
 
 @pytest.mark.parametrize(
@@ -255,7 +290,7 @@ def test_answers_with_a_head_of_their_own_each_are_not_handed_over() -> None:
     for number in range(3):
         head = HEAD.replace(b"200 OK", b"200 OK\r\nX-Request-Id: %d\r\nConnection: keep-alive" % number)
         both.agree(split(ServerStream(stream.answers, stream.pieces, head).raw))
-    assert both.handed_over == 0
+    assert both.handed_over == both.left == 0
 
 
 def test_tokens_of_a_kept_prompt_are_told_where_the_server_tells_them() -> None:

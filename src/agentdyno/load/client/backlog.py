@@ -22,6 +22,8 @@ CROWD = 64
 """With each so many that wait a slice is one unit longer, so that what waits does not grow without end."""
 MOST_EXAMPLES = 20
 """Of each outcome in a step: enough to see what is wrong."""
+MOST_TOKENS = 2**31 - 1
+"""What a row has room for. A server that says more counts something else."""
 ROW = struct.Struct("<7q5ihH5B")
 """``records.RECORD``, field by field."""
 
@@ -136,6 +138,8 @@ class Backlog:
         outcome, status, first, last, chunks, gaps, entered, left, source, why, cached = self._decoder.decode(
             reads, ending, done
         )
+        if left > MOST_TOKENS or entered > MOST_TOKENS or cached > MOST_TOKENS:
+            entered, left, source, cached = UNKNOWN, UNKNOWN, UNKNOWN_SOURCE, UNKNOWN
         start = self._start_ns
         self._rows.append(
             ROW.pack(

@@ -29,7 +29,9 @@ def server_sent(body: bytes) -> Texts | None:
     """Server-sent events, one line of data in each. ``None`` where there is anything else that has a meaning."""
     if not body.endswith((b"\n\n", b"\r\n\r\n")):
         return None  # what comes last is not complete
-    texts: Texts | None = [line[5:] for line in body.split(b"\n")[:-1:2]] if body.startswith(_DATA) else []
+    # A carriage return ends a line, too, wherever it stands.
+    usual = body.startswith(_DATA) and b"\r" not in body
+    texts: Texts | None = [line[5:] for line in body.split(b"\n")[:-1:2]] if usual else []
     if (
         not texts or b"data:%b\n\n" % b"\n\ndata:".join(texts) != body
     ):  # not every other line is data, all others empty

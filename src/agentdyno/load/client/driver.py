@@ -16,6 +16,7 @@ from agentdyno.errors import RunError, SpecError
 from agentdyno.load.client.pipe import RequestBatch
 from agentdyno.load.client.process import ClientHandle, ClientLost, ClientProcess, Example
 from agentdyno.load.client.stamped import has_kernel_stamps
+from agentdyno.load.client.stream_reader import decoder_name
 from agentdyno.load.plan.material import Materials
 from agentdyno.load.plan.orders import ClientSettings, StepOrder
 from agentdyno.load.probe import ProbeReply, probe
@@ -174,6 +175,8 @@ class HttpDriver:
             "simulated": self.simulated,
             "stamps": "kernel" if self._kernel_stamps else "reading",
         }
+        if self._source is None:  # clients on other machines have their own
+            found["decoder"] = decoder_name()
         if self._found.model:
             found["model"] = self._found.model
         if self._found.server:

@@ -345,4 +345,5 @@ SHAPES: Mapping[str, EventShape[Any]] = {
     ),
     OLLAMA_GENERATE.name: EventShape(Decoder(list[GeneratedLine]), _lines_reader(_generated_content), lines=True),
 }
-"""By the name of the dialect. What is not here is read by the exact decoder."""
+"""By the name of the dialect, in the order of ``dialects`` in the compiled reader. What is not here is read by the
+exact decoder."""

@@ -21,6 +21,7 @@ from agentdyno.load.client.decode import OK, Decoded, ExactDecoder, Result, toke
 from agentdyno.load.client.divide import event_ends, json_lines, line_ends, one_each, server_sent
 from agentdyno.load.client.hot import COMPLETE, LAST_CHUNK, ExchangeEnding, Read
 from agentdyno.load.client.shapes import NOTHING, SHAPES, Said
+from agentdyno.load.client.stream_reader import CompiledRead, compiled_read
 from agentdyno.load.windows.records import TOKEN_SOURCE_CODES, UNKNOWN, UNKNOWN_SOURCE
 from agentdyno.model.load import TokenSource
 from agentdyno.wire.chat import AnswerDialect
@@ -60,9 +61,20 @@ class Divided(NamedTuple):
 class StreamDecoder:
     """The same results as ``ExactDecoder``."""
 
-    def __init__(self, answers: AnswerDialect | None, method: str = "POST", max_bytes: int = 1 << 30) -> None:
-        """``answers`` is how they are read; ``None``: any body will do."""
+    def __init__(
+        self,
+        answers: AnswerDialect | None,
+        method: str = "POST",
+        max_bytes: int = 1 << 30,
+        *,
+        compiled: bool = True,
+    ) -> None:
+        """``answers`` is how they are read; ``None``: any body will do. ``compiled``: whether the compiled reader is
+        used where it was built."""
         self._exact = ExactDecoder(answers, method, max_bytes)
+        names = list(SHAPES)
+        self._code = names.index(answers.name) if answers is not None and answers.name in names else -1
+        self._read = compiled_read() if compiled and self._code >= 0 else None
         self._plain, self._max_bytes = answers is None, max_bytes
         self._shape = None if answers is None else SHAPES.get(answers.name)
         self._types = () if answers is None else answers.stream_types
@@ -72,11 +84,17 @@ class StreamDecoder:
         self._sizes: dict[bytes, int] = {}
         self._returns = False
         """Whether there are carriage returns in the data of chunks, as far as was seen."""
-        self.handed_over = 0
+        self.handed_over = self.not_compiled = 0
+        """Answers that were left to the exact decoder, and those that the compiled reader did not take."""
 
     def decode(self, reads: list[Read], ending: ExchangeEnding, done_ns: int) -> Result:
         """``done_ns`` is when the exchange ended."""
         if ending is COMPLETE and self._usual:
+            if self._read is not None:
+                read = self._compiled(self._read, reads)
+                if read is not None:
+                    return read
+            self.not_compiled += 1
             try:
                 found = self._quickly(reads)
             except (DecodeError, UnicodeDecodeError, RecursionError):
@@ -94,6 +112,19 @@ class StreamDecoder:
         except (DecodeError, UnicodeDecodeError, RecursionError):
             said = None
         return self._exact.text(reads) if said is None else said
+
+    def _compiled(self, read: CompiledRead, reads: list[Read]) -> Result | None:
+        if b"\r\n\r\n" not in reads[0][1]:
+            reads = _with_whole_head(reads)
+        said = read(reads, self._code, self._max_bytes)
+        if said is None:
+            return None
+        status, first, last, count, gaps, entered, left, cached = said
+        if left > 0 or (left == 0 and not count):
+            return (OK, status, first, last, count, gaps, entered, left, self._source, "", cached)
+        if count:
+            return (OK, status, first, last, count, gaps, UNKNOWN, count, _CHUNKS, "", UNKNOWN)
+        return (OK, status, UNKNOWN, UNKNOWN, 0, gaps, UNKNOWN, UNKNOWN, UNKNOWN_SOURCE, "", UNKNOWN)
 
     def _quickly(self, reads: list[Read]) -> Result | None:
         found = self._divided(reads)
@@ -134,10 +165,12 @@ class StreamDecoder:
         texts = one_each(chunks[1]) if chunks[2] and len(chunks[1]) > 1 and not shape.lines else None
         if texts is None:
             body = _body(chunks)
+            if body is None:
+                return None
             texts = json_lines(body) if shape.lines else server_sent(body)
             if texts is None:
                 return None
-        finished = bool(texts) and texts[-1].strip() == shape.mark
+        finished = bool(texts and shape.mark) and texts[-1].strip() == shape.mark
         if finished:
             texts.pop()
         return Divided(status, at, chunks, body, texts, finished)
@@ -188,7 +221,7 @@ class StreamDecoder:
             line = raw[here:line_end]  # with the line end before it, so that what is none is no size either
             size = known.get(line) or self._size(line)
             here = line_end + 1 + size
-            if not size or here > last:
+            if not size or here > last or raw[line_end + 1 : line_end + 2] != b"\n":
                 return None
             lines.append(line)
             chunks.append(raw[line_end + 2 : here])
@@ -204,6 +237,16 @@ class StreamDecoder:
             self._sizes.clear()
         length = self._sizes[line] = int(line, 16) + 1
         return length
+
+
+def _with_whole_head(reads: list[Read]) -> list[Read]:
+    """The same with the head in the first of them, where it is whole: nothing of it counts by its time."""
+    head = b""
+    for place, (when, data) in enumerate(reads):
+        head += data
+        if b"\r\n\r\n" in head:
+            return [(when, head), *reads[place + 1 :]]
+    return reads
 
 
 def _kind_of(raw: bytes) -> Kind:
@@ -227,8 +270,11 @@ def _as_one(raw: bytes, at: int, length: int) -> Chunks | None:
     return ([], [raw[at:]], 0) if len(raw) == at + length else None
 
 
-def _body(chunks: Chunks) -> bytes:
+def _body(chunks: Chunks) -> bytes | None:
+    """``None`` where what stands in front of a chunk is no line end."""
     _, data, over = chunks
+    if over and not all(chunk.startswith(b"\n") for chunk in data):
+        return None
     return b"".join([chunk[over:] for chunk in data] if over else data)
 
 

@@ -1,0 +1,3 @@
+def read(
+    reads: list[tuple[int, bytes]], dialect: int, max_bytes: int, /
+) -> tuple[int, int, int, int, list[int], int, int, int] | None: ...
