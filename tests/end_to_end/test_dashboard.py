@@ -233,6 +233,9 @@ def test_from_the_runs_to_a_run_and_through_its_failures(page: Page, newest: str
     expect(rows(page, re.compile("^Arms by"))).to_have_count(2)
     page.goto(f"/runs/{newest}")
     expect(page.get_by_role("heading", name=re.compile("Cases that were not passed"))).to_be_visible()
+    broken = rows(page, "Cases that were not passed").first.get_by_role("cell")
+    expect(broken.nth(4)).to_have_text("0")  # the answer itself; the scorer's reason stands beside it
+    expect(broken.nth(5)).to_contain_text("want")
     expect(chart(page, "Durations")).to_be_visible()
     with page.expect_download() as saved:
         page.get_by_role("button", name="Markdown").click()

@@ -35,7 +35,8 @@ function columns(runId: string): Column<FailedCase>[] {
       ),
     },
     { key: "want", label: "Wanted", render: (row) => <ShortText value={row.want} /> },
-    { key: "got", label: "Got", render: (row) => <ShortText value={row.why || row.got} /> },
+    { key: "got", label: "Got", render: (row) => <ShortText value={row.got} /> },
+    { key: "why", label: "Why", render: (row) => <ShortText value={row.why} /> },
   ];
 }
 
