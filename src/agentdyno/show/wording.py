@@ -120,7 +120,10 @@ def _ratio(value: float) -> str:
 
 
 def times_faster(ratio: float | None, interval: tuple[float, float] | None) -> str:
-    """``1.90× [1.80, 2.00] faster`` of candidate / baseline in seconds; empty where there is no ratio."""
+    """``1.90× [1.80, 2.00] faster`` of candidate / baseline in seconds; empty where there is no ratio.
+
+    What reads 1.00 is neither.
+    """
     if ratio is None or not math.isfinite(ratio) or ratio <= 0:
         return ""
     faster = ratio < 1
@@ -129,6 +132,8 @@ def times_faster(ratio: float | None, interval: tuple[float, float] | None) -> s
     if interval is not None and all(math.isfinite(end) and end > 0 for end in interval):
         low, high = (1 / interval[1], 1 / interval[0]) if faster else interval
         text += f" [{_size(low)}, {_size(high)}]"
+    if _size(size) == _size(1.0):
+        return text
     return f"{text} {'faster' if faster else 'slower'}"
 
 
