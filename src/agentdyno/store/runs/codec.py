@@ -50,8 +50,9 @@ SAMPLE_COLUMNS = (
 SAMPLE_KEY = ("arm", "phase", "iteration", "case_id", "instrument", "part")
 READ_COLUMNS = SAMPLE_COLUMNS[1:]
 """What ``row_sample`` takes, in this order."""
-READ_AS_TEXT = ("readings", "scores", "usage", "output", "details", "failure")
-"""The JSON among them, which ``row_sample`` decodes itself: to have the database layer do it takes twice as long."""
+READ_AS_TEXT = ("readings", "scores", "usage", "details", "failure")
+"""The JSON objects among them, which ``row_sample`` decodes itself: to have the database layer do it takes twice as
+long. An output may be a number, of which SQLite's text would lose digits."""
 
 
 @contextlib.contextmanager
@@ -184,7 +185,7 @@ def finite(numbers: Mapping[str, float]) -> dict[str, float]:
 
 
 def row_sample(row: Sequence[Any], arm_id: str, decode: Callable[[str], Any] = loads) -> Sample:
-    """The sample of a row of ``READ_COLUMNS`` with its JSON columns as text; by position, as runs have thousands."""
+    """The sample of a row of ``READ_COLUMNS`` with ``READ_AS_TEXT`` as text; by position, as runs have thousands."""
     (
         phase,
         iteration,
@@ -230,7 +231,7 @@ def row_sample(row: Sequence[Any], arm_id: str, decode: Callable[[str], Any] = l
         attempts,
         (decode(scores) or {}) if scores is not None else {},
         (decode(usage) or {}) if usage is not None else {},
-        decode(output) if output is not None else None,
+        output,
         (decode(details) or {}) if details is not None else {},
         decoded(Failure, decode(failure), "a failure") if failure is not None else None,
         part,
