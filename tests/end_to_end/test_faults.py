@@ -15,7 +15,7 @@ import pytest
 
 from ..command import DYNO, Bench
 
-AGENT = """
+AGENT = '''
 import os, pathlib, time
 
 answered = 0
@@ -29,7 +29,13 @@ def slow(text):
 
 def big(text):
     return text + os.urandom(40_000).hex()
-"""
+
+def big_and_dear(text):
+    """What cost something is made permanent at once: no more than one answer is not, however fast all goes."""
+    from agentdyno import Response
+
+    return Response(big(text), cost=0.001)
+'''
 CASES = ", ".join(f'{{id: c{number}, input: "{number}", target: "{number}"}}' for number in range(40))
 SUITE = f"name: faults\nscorer: exact\nwarmup: 0\nepochs: 1\ndataset:\n  cases: [{CASES}]\n"
 
@@ -153,7 +159,8 @@ def test_a_full_disk_is_said_in_one_message_and_the_run_goes_on_when_there_is_ro
 def test_a_store_that_may_not_grow_is_said_in_one_message_and_the_run_goes_on_when_it_may(bench: Bench) -> None:
     """RLIMIT_FSIZE: what a quota of a user or a container's limit looks like; not ENOSPC, and not for all files."""
     limited = subprocess.run(
-        ["sh", "-c", f"ulimit -f 1000; exec {DYNO} run suite.yaml --agent agent.py@big"],  # blocks of 512 bytes
+        # blocks of 512 bytes
+        ["sh", "-c", f"ulimit -f 1000; exec {DYNO} run suite.yaml --agent agent.py@big_and_dear"],
         cwd=bench.folder,
         env=bench.environ,
         capture_output=True,
