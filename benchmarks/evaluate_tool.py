@@ -39,7 +39,12 @@ def with_inspect(count: int, folder: Path) -> Callable[[], object]:
 
     samples = [Sample(id=f"case-{i}", input=f"text {i}", target=f"text {i}") for i in range(count)]
     task = Task(dataset=MemoryDataset(samples), solver=noop(), scorer=exact())
-    return lambda: eval(task, model="mockllm/model", display="none", log_dir=str(folder / "logs"))
+
+    def work() -> None:
+        (log,) = eval(task, model="mockllm/model", display="none", log_dir=str(folder / "logs"))
+        assert log.status == "success", log.error  # it returns what failed as well
+
+    return work
 
 
 def with_pydantic_evals(count: int, _folder: Path) -> Callable[[], object]:
