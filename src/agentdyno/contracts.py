@@ -132,8 +132,8 @@ MAY_BLOCK_S: ContextVar[float | None] = ContextVar("agentdyno_may_block_s", defa
 """Set while an agent is alone in its event loop: it may block the loop, for so many seconds at most."""
 
 
-CASE_FOLDER: ContextVar[Path | None] = ContextVar("agentdyno_case_folder", default=None)
-"""A folder of the run for this try of this case, not made yet; the same one when the run is resumed."""
+CASE_FOLDER: ContextVar[Callable[[], Path] | None] = ContextVar("agentdyno_case_folder", default=None)
+"""Names a folder of the run for this try of this case, not made yet; the same one when the run is resumed."""
 CASE_ENVIRON: ContextVar[Mapping[str, str] | None] = ContextVar("agentdyno_case_environ", default=None)
 """Variables that the processes of an agent are to have for the case that is being run, beside their own."""
 CASE_LEFT: ContextVar[Callable[[Callable[[], Awaitable[Response]]], None] | None] = ContextVar(

@@ -90,12 +90,18 @@ class WorkflowAgent:
         for folder in self._scratch:
             shutil.rmtree(folder, ignore_errors=True)
 
+    def _folder(self) -> Path:
+        """Of this try of the case; one that ends with the agent where no run keeps any."""
+        named = CASE_FOLDER.get()
+        if named is not None:
+            return named()
+        folder = Path(tempfile.mkdtemp(prefix="dyno-workflow-"))
+        self._scratch.append(folder)
+        return folder
+
     async def run(self, case: Case) -> Response:
         task = task_of(case)
-        folder = CASE_FOLDER.get()
-        if folder is None:
-            folder = Path(tempfile.mkdtemp(prefix="dyno-workflow-"))
-            self._scratch.append(folder)
+        folder = self._folder()
         make_data = _maker(task, self._base_dir)
         with Journal(folder) as journal:
             if journal.data is None:

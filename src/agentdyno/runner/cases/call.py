@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -55,7 +56,7 @@ async def make_call(
 
     ``alone``: nothing else happens in this event loop, so that the agent may block it.
     """
-    CASE_FOLDER.set(None if conduct.folder is None else conduct.folder / folder_name(trial))
+    CASE_FOLDER.set(None if conduct.folder is None else partial(_folder_of, trial, conduct.folder))
     MAY_BLOCK_S.set((job.constraints.time_limit_s or DEFAULT_TIME_LIMIT_S) if alone else None)
     call = CaseCall(trial, time.time_ns() // 1_000_000)
     waited_s, attempt = 0.0, 1
@@ -99,10 +100,10 @@ async def make_call(
         await asyncio.sleep(wait_s)
 
 
-def folder_name(trial: Trial) -> str:
+def _folder_of(trial: Trial, root: Path) -> Path:
     """Where files of one try of a case are kept, the same for every attempt at it."""
     case = f"{slug(trial.case_id)[:60]}-{digest(trial.case_id, 6)}"  # ids may differ in what a slug leaves out
-    return f"{trial.arm_id}/{case}-{trial.iteration + 1}"
+    return root / f"{trial.arm_id}/{case}-{trial.iteration + 1}"
 
 
 class CaseClock:

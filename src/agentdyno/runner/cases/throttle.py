@@ -50,7 +50,7 @@ class Throttle:
 
     def closed_for_s(self) -> float:
         """Seconds until the other side wants to hear from us again."""
-        return max(0.0, self.allowance.open_at - self.now())
+        return max(0.0, self.allowance.open_at - self.now()) if self.allowance.open_at else 0.0
 
     async def acquire(self) -> None:
         if self._in_flight < self.allowance.limit and self.allowance.open_at <= self.now():
