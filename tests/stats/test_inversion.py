@@ -10,14 +10,8 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdyno.stats import inversion, mcnemar
-from agentdyno.stats.inversion import (
-    Inversion,
-    invert_law,
-    invert_linear_swap,
-    invert_signed_rank,
-    invert_swap,
-)
+from agentdyno.stats import mcnemar
+from agentdyno.stats.inversion import Inversion, invert_law, invert_linear_swap, invert_swap
 from agentdyno.stats.swap import Patterns
 
 from ..properties import examples
@@ -90,36 +84,6 @@ def test_no_statistic_of_exchanges_contradicts_its_interval(values: list[float],
 
     observed = float(crooked(np.zeros((1, len(values)), dtype=np.uint8))[0])
     assert agrees(invert_swap(observed, crooked, shares, alpha=alpha, seed=seed), alpha)
-
-
-@given(st.lists(st.floats(-3, 3).map(lambda value: round(value, 1)), min_size=2, max_size=70), ALPHAS)
-@examples(80)
-def test_signed_ranks_never_contradict_their_interval(values: list[float], alpha: float) -> None:
-    centre, found = invert_signed_rank(np.array(values), alpha=alpha)
-    assert agrees(found, alpha)
-    assert found.low <= centre <= found.high
-
-
-@pytest.mark.parametrize("count", [8, 20, 50])
-def test_signed_ranks_without_ties_are_wilcoxons_exact_test(count: int) -> None:
-    values = np.random.default_rng(count).normal(0.3, 1.0, count)
-    centre, found = invert_signed_rank(values, alpha=0.05)
-    assert found.p_value == pytest.approx(scipy.stats.wilcoxon(values).pvalue)
-    walsh = [(a + b) / 2 for i, a in enumerate(values) for b in values[i:]]
-    assert centre == pytest.approx(np.median(walsh))
-
-
-def test_thousands_of_signed_ranks_are_counted_without_keeping_their_averages(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    values = np.random.default_rng(1).normal(0.02, 1.0, 400)
-    kept = invert_signed_rank(values, alpha=0.05)
-    monkeypatch.setattr(inversion, "_MOST_WALSH", 10)
-    counted = invert_signed_rank(values, alpha=0.05)
-    assert counted[1].p_value == kept[1].p_value
-    assert (counted[0], counted[1].low, counted[1].high) == pytest.approx((kept[0], kept[1].low, kept[1].high))
-    expected = scipy.stats.wilcoxon(values, correction=True, method="approx").pvalue
-    assert kept[1].p_value == pytest.approx(expected, rel=1e-6)
 
 
 @given(st.floats(-5, 5), st.floats(0.01, 3), st.one_of(st.none(), st.integers(1, 30)), ALPHAS)

@@ -1749,22 +1749,28 @@ export interface components {
         /**
          * @description One metric of one arm on both sides.
          *
-         *     ``ratio`` is candidate / baseline with its ``interval``; ``threshold`` is the relative change that counts
-         *     (the larger of tolerance and noise floor); ``detectable`` the smallest relative change that these samples
-         *     could have shown; ``more_samples`` how many more per side would decide. What is counted are samples or, where an
-         *     arm ran in several processes, processes (``unit``). ``verdict`` is null for a metric
-         *     that is shown and not judged, and ``reason`` says why.
+         *     ``ratio`` is candidate / baseline with its ``interval``, which leaves 1 exactly where ``p_value`` is below
+         *     ``level``; ``adjusted_p`` is that p-value corrected over the ``family`` rows that were judged together: the
+         *     verdict rests on it. ``threshold`` is the relative change that counts (the larger of tolerance and noise floor);
+         *     ``detectable`` the smallest relative change that these samples could have shown; ``more_samples`` how many more
+         *     per side would decide. What is counted are samples or, where an arm ran in several processes, processes
+         *     (``unit``). ``verdict`` is null for a metric that is shown and not judged, and ``reason`` says why.
          */
         MetricComparison: {
+            adjusted_p: number | null;
             baseline: number;
             baseline_n: number;
             candidate: number;
             candidate_n: number;
             detectable: number | null;
+            /** @default 0 */
+            family: number;
             interval: [
                 number,
                 number
             ] | null;
+            /** @default 0.01 */
+            level: number;
             /** @default  */
             method: string;
             metric: components["schemas"]["Metric"];

@@ -15,11 +15,12 @@ from agentdyno.model.sample import LEFT_OUT
 class MetricComparison:
     """One metric of one arm on both sides.
 
-    ``ratio`` is candidate / baseline with its ``interval``; ``threshold`` is the relative change that counts
-    (the larger of tolerance and noise floor); ``detectable`` the smallest relative change that these samples
-    could have shown; ``more_samples`` how many more per side would decide. What is counted are samples or, where an
-    arm ran in several processes, processes (``unit``). ``verdict`` is null for a metric
-    that is shown and not judged, and ``reason`` says why.
+    ``ratio`` is candidate / baseline with its ``interval``, which leaves 1 exactly where ``p_value`` is below
+    ``level``; ``adjusted_p`` is that p-value corrected over the ``family`` rows that were judged together: the
+    verdict rests on it. ``threshold`` is the relative change that counts (the larger of tolerance and noise floor);
+    ``detectable`` the smallest relative change that these samples could have shown; ``more_samples`` how many more
+    per side would decide. What is counted are samples or, where an arm ran in several processes, processes
+    (``unit``). ``verdict`` is null for a metric that is shown and not judged, and ``reason`` says why.
     """
 
     metric: Metric
@@ -38,6 +39,9 @@ class MetricComparison:
     paired: bool = False
     method: str = ""
     unit: str = "samples"
+    level: float = 0.01
+    adjusted_p: float | None = None
+    family: int = 0
 
 
 @dataclass(frozen=True, slots=True)

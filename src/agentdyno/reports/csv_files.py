@@ -44,8 +44,8 @@ _SAMPLE = (
 
 _COMPARED = (
     *("baseline", "candidate", "arm", "metric", "unit", "baseline_n", "candidate_n", "counted"),
-    *("baseline_median", "candidate_median", "ratio", "ratio_low", "ratio_high", "p_value", "threshold"),
-    *("detectable", "verdict", "reason", "more_needed", "paired", "method"),
+    *("baseline_median", "candidate_median", "ratio", "ratio_low", "ratio_high", "p_value"),
+    *("adjusted_p", "family", "threshold", "detectable", "verdict", "reason", "more_needed", "paired", "method"),
 )
 
 
@@ -99,7 +99,8 @@ def comparison_csv(report: Report) -> str:
                             low,
                             high,
                         ),
-                        *(row.p_value, row.threshold, row.detectable, row.verdict and row.verdict.value, row.reason),
+                        *(row.p_value, row.adjusted_p, row.family, row.threshold, row.detectable),
+                        *(row.verdict and row.verdict.value, row.reason),
                         *(row.more_samples, row.paired, row.method),
                     )
                 )

@@ -16,7 +16,15 @@ from .describe import Description, describe, median_absolute_deviation, pass_at_
 if TYPE_CHECKING:
     from .betting import Capital, Decision, MeanSequence, precise_enough
     from .bootstrap import Statistic, bca, hierarchical
-    from .effects import Estimate, cliffs_delta, cohens_d, hodges_lehmann_ratio, hodges_lehmann_shift, paired_ratio
+    from .effects import (
+        Contrast,
+        Estimate,
+        cliffs_delta,
+        cohens_d,
+        hodges_lehmann_ratio,
+        hodges_lehmann_shift,
+        paired_ratio,
+    )
     from .intervals import Interval, clustered_mean_interval, median_interval, share_interval, t_interval, wilson
     from .outliers import OutlierClass, OutlierCount, classify, count_outliers, find_fences, without_outliers
     from .power import minimum_detectable_difference, minimum_detectable_ratio, required_n, samples_to_decide
@@ -34,7 +42,7 @@ if TYPE_CHECKING:
         tost_t,
         wilcoxon_signed_rank,
     )
-    from .trimmed import TrimmedTest, trimmed_t, trimmed_welch
+    from .trimmed import trimmed_t, trimmed_welch
 
 _NAMES = {
     "betting": ("Capital", "Decision", "MeanSequence", "precise_enough"),
@@ -44,6 +52,7 @@ _NAMES = {
         "hierarchical",
     ),
     "effects": (
+        "Contrast",
         "Estimate",
         "cliffs_delta",
         "cohens_d",
@@ -91,7 +100,6 @@ _NAMES = {
         "wilcoxon_signed_rank",
     ),
     "trimmed": (
-        "TrimmedTest",
         "trimmed_t",
         "trimmed_welch",
     ),
@@ -101,6 +109,7 @@ _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = [
     "Capital",
     "Change",
+    "Contrast",
     "Decision",
     "Description",
     "Estimate",
@@ -111,7 +120,6 @@ __all__ = [
     "Significance",
     "Statistic",
     "Trend",
-    "TrimmedTest",
     "Values",
     "bca",
     "classify",

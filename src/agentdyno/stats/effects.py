@@ -7,15 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .distributions import normal_quantile, rank_sum_cdf, signed_rank_cdf, use_exact_rank_sum
 from .intervals import Interval
-from .samples import Array, Values, require_inside_unit, thin_to_quantiles, to_array, to_logs
+from .inversion import Inversion
+from .inversion_ranks import invert_rank_sum, invert_signed_rank
+from .samples import Values, require_inside_unit, to_array, to_logs
 from .significance import rank_sum_u
 
-_MOST_PAIRS = 4_000_000
-_MOST_PER_SIDE = 2_000
-_MOST_WALSH_VALUES = 2_800
-_EXACT_SIGNED_RANK = 50
+_DIGITS = 12
+"""Of a level: 1 - 0.99 is a little more than 0.01 to a computer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,41 +25,75 @@ class Estimate:
     interval: Interval
 
 
-def hodges_lehmann_shift(x: Values, y: Values, confidence: float = 0.99) -> Estimate:
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """An estimate of a difference or a ratio, and the p-value of there being none.
+
+    The interval inverts the test: it leaves no difference out exactly where the p-value is below 1 - confidence.
+    """
+
+    point: float
+    interval: Interval
+    p_value: float
+
+
+def hodges_lehmann_shift(x: Values, y: Values, confidence: float = 0.99) -> Contrast:
     """How far y lies above x: the median of all differences y - x, in the unit of the values.
 
-    The interval inverts the Mann-Whitney test (exact where that test is, ties ignored); it is
-    (-inf, inf) when the samples are too small for the confidence. Above 4,000,000 pairs each side is first
-    thinned to its evenly spaced quantiles; the interval still uses the true sample sizes.
+    The test is that of Mann and Whitney, exact where one side has at most 8 values, and cautious where values of both
+    sides are equal; the interval is (-inf, inf) when the samples are too small for the confidence.
     """
-    return _shift(to_array(x, "x"), to_array(y, "y"), confidence)
+    first, second = to_array(x, "x"), to_array(y, "y")
+    centre, found = invert_rank_sum(first, second, alpha=level_of(confidence))
+    return Contrast(centre, Interval(found.low, found.high, confidence), found.p_value)
 
 
-def hodges_lehmann_ratio(baseline: Values, candidate: Values, confidence: float = 0.99) -> Estimate:
+def hodges_lehmann_ratio(baseline: Values, candidate: Values, confidence: float = 0.99) -> Contrast:
     """How many times the baseline the candidate is (1.03: 3 % more), all values above zero.
 
-    The exponential of the Hodges-Lehmann shift of the logarithms; see `hodges_lehmann_shift` for the
-    interval, which is (0, inf) when the samples are too small, and for what happens to large samples.
+    The exponential of the Hodges-Lehmann shift of the logarithms; see `hodges_lehmann_shift` for test and interval,
+    which is (0, inf) when the samples are too small.
     """
-    return _exp(_shift(to_logs(baseline, "baseline"), to_logs(candidate, "candidate"), confidence))
+    first, second = to_logs(baseline, "baseline"), to_logs(candidate, "candidate")
+    return _as_ratio(*invert_rank_sum(first, second, alpha=level_of(confidence)), confidence)
 
 
-def paired_ratio(baseline: Values, candidate: Values, confidence: float = 0.99) -> Estimate:
+def paired_ratio(baseline: Values, candidate: Values, confidence: float = 0.99) -> Contrast:
     """How many times the baseline the candidate is, for values paired by position, all above zero.
 
-    The exponential of the median of the Walsh averages of log(candidate / baseline), with the interval
-    that inverts the signed-rank test (exact up to 50 pairs); (0, inf) when there are too few pairs. Above
-    2,800 pairs the log-ratios are first thinned to their evenly spaced quantiles.
+    The exponential of the median of the Walsh averages of log(candidate / baseline), with the signed-rank test (exact
+    up to 50 pairs, cautious where pairs are equal) and its interval; (0, inf) when there are too few pairs.
     """
     first, second = to_logs(baseline, "baseline"), to_logs(candidate, "candidate")
     if first.size != second.size:
         raise ValueError(f"baseline and candidate must pair up, got {first.size} and {second.size}")
-    n = first.size
-    total = n * (n + 1) // 2
-    order = _signed_rank_order(n, (1.0 - require_inside_unit(confidence, "confidence")) / 2.0)
-    logs = thin_to_quantiles(second - first, _MOST_WALSH_VALUES)
-    walsh = np.concatenate([(logs[i:] + logs[i]) / 2.0 for i in range(logs.size)])
-    return _exp(_estimate(walsh, order, total, confidence))
+    return _as_ratio(*invert_signed_rank(second - first, alpha=level_of(confidence)), confidence)
+
+
+def level_of(confidence: float) -> float:
+    """The level of a test whose interval has this confidence."""
+    return round(1.0 - require_inside_unit(confidence, "confidence"), _DIGITS)
+
+
+def ratio_of(log: float) -> float:
+    """A ratio from its logarithm; infinite where no number is so large."""
+    with np.errstate(over="ignore"):
+        return float(np.exp(log))
+
+
+def ratio_interval(low: float, high: float) -> tuple[float, float]:
+    """The ends of a ratio from those of its logarithm; it leaves 1 exactly where they leave 0."""
+    ends = ratio_of(low), ratio_of(high)
+    # The exponential of next to nothing is 1, and would say that there may be no difference.
+    return (
+        math.nextafter(1.0, 2.0) if low > 0.0 and ends[0] <= 1.0 else ends[0],
+        math.nextafter(1.0, 0.0) if high < 0.0 and ends[1] >= 1.0 else ends[1],
+    )
+
+
+def _as_ratio(log: float, found: Inversion, confidence: float) -> Contrast:
+    interval = Interval(*ratio_interval(found.low, found.high), confidence)
+    return Contrast(ratio_of(log), interval, found.p_value)
 
 
 def cliffs_delta(x: Values, y: Values) -> float:
@@ -81,54 +114,3 @@ def cohens_d(x: Values, y: Values) -> float:
         return 0.0 if first[0] == second[0] else math.copysign(math.inf, difference)
     squares = (first.size - 1) * first.var(ddof=1) + (second.size - 1) * second.var(ddof=1)
     return difference / math.sqrt(float(squares) / (first.size + second.size - 2))
-
-
-def _shift(x: Array, y: Array, confidence: float) -> Estimate:
-    tail = (1.0 - require_inside_unit(confidence, "confidence")) / 2.0
-    order = _rank_sum_order(x.size, y.size, tail)
-    total = x.size * y.size
-    if total > _MOST_PAIRS:
-        smaller = min(x.size, y.size, _MOST_PER_SIDE)
-        # The larger side keeps whatever room the smaller one leaves.
-        sizes = (smaller, _MOST_PAIRS // smaller) if x.size <= y.size else (_MOST_PAIRS // smaller, smaller)
-        x, y = thin_to_quantiles(x, sizes[0]), thin_to_quantiles(y, sizes[1])
-    return _estimate(np.subtract.outer(y, x).ravel(), order, total, confidence)
-
-
-def _rank_sum_order(n: int, m: int, tail: float) -> int:
-    """Largest k with P(U < k) <= tail: the k-th smallest and largest differences bound the shift."""
-    if use_exact_rank_sum(n, m):
-        return int(np.searchsorted(rank_sum_cdf(n, m), tail, side="right"))
-    deviation = math.sqrt(n * m * (n + m + 1) / 12.0)
-    return max(0, math.floor(n * m / 2.0 + 0.5 + normal_quantile(tail) * deviation))
-
-
-def _signed_rank_order(n: int, tail: float) -> int:
-    """Largest k with P(W < k) <= tail: the k-th smallest and largest Walsh averages bound the centre."""
-    if n <= _EXACT_SIGNED_RANK:
-        return int(np.searchsorted(signed_rank_cdf(n), tail, side="right"))
-    deviation = math.sqrt(n * (n + 1) * (2 * n + 1) / 24.0)
-    return max(0, math.floor(n * (n + 1) / 4.0 + 0.5 + normal_quantile(tail) * deviation))
-
-
-def _estimate(differences: Array, order: int, total: int, confidence: float) -> Estimate:
-    """Median and order-statistic interval; `order` counts from either end of `total` differences.
-
-    After thinning there are fewer differences than `total`, and the order shrinks in proportion.
-    """
-    size = differences.size
-    middle = [(size - 1) // 2, size // 2]
-    if order == 0:
-        ordered = np.partition(differences, middle)
-        interval = Interval(-math.inf, math.inf, confidence)
-    else:
-        place = order - 1 if size == total else min(int((order - 1) / total * size), (size - 1) // 2)
-        ordered = np.partition(differences, [place, *middle, size - 1 - place])
-        interval = Interval(float(ordered[place]), float(ordered[size - 1 - place]), confidence)
-    return Estimate(float(ordered[middle[0]] + ordered[middle[1]]) / 2.0, interval)
-
-
-def _exp(logs: Estimate) -> Estimate:
-    with np.errstate(over="ignore"):
-        point, low, high = np.exp([logs.point, logs.interval.low, logs.interval.high])
-    return Estimate(float(point), Interval(float(low), float(high), logs.interval.confidence))

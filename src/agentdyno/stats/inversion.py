@@ -8,10 +8,9 @@ Both lie around T, so that every pattern has a range of thetas that it speaks fo
 patterns whose range holds it; p of zero is the swap test, and the thetas with p >= alpha are an interval, whose ends
 are quantiles of the ends of the ranges.
 
-**Signed ranks.** Wilcoxon's statistic counts Walsh averages on either side of ``theta``. The interval ends at those
-that the same law of the count allows. An average that is exactly ``theta`` speaks for it.
-
 **A known law.** A difference and its standard error, by the normal law or Student's.
+
+Tests by ranks are in ``inversion_ranks``.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from .distributions import normal_cdf, normal_quantile, signed_rank_cdf, t_cdf, t_quantile, two_sided_p
+from .distributions import normal_quantile, t_cdf, t_quantile, two_sided_p
 from .samples import Array
 from .swap import FIRST_DRAWS, MOST_DRAWS, MOST_EXACT, Level, Patterns, every_pattern, exchanged, random_patterns
 
@@ -33,8 +32,6 @@ _TIE = 1e-9
 _CELLS_AT_ONCE = 2_000_000
 _MOST_KINDS = 16
 _MOST_OUTCOMES = 2**16
-_EXACT_SIGNED_RANK = 50
-_MOST_WALSH = 1_500
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,34 +126,7 @@ def invert_linear_swap(differences: Array, shares: Array, *, alpha: float, seed:
     return invert_swap(observed, drawn, shares, alpha=alpha, seed=seed)
 
 
-def invert_signed_rank(values: Array, *, alpha: float) -> tuple[float, Inversion]:
-    """The Hodges-Lehmann centre of paired differences, and Wilcoxon's test of it.
-
-    By the exact law without ties up to 50 values, above by the normal law with continuity correction; with ties both
-    are cautious.
-    """
-    ordered = np.sort(values)
-    total = ordered.size * (ordered.size + 1) // 2
-    averages = _WalshAverages(ordered)
-    below, above = averages.at_most(0.0), total - averages.below(0.0)
-
-    def p_of(count: int) -> float:
-        return min(1.0, 2.0 * _signed_rank_tail(ordered.size, count))
-
-    # How many averages an end may leave outside: as many as would be significant at zero.
-    outside, beyond = 0, total // 2 + 1
-    while outside < beyond:
-        middle = (outside + beyond) // 2
-        outside, beyond = (middle + 1, beyond) if p_of(middle) < alpha else (outside, middle)
-    low, high = -math.inf, math.inf
-    if outside:
-        low, high = averages.smallest(outside), averages.smallest(total + 1 - outside)
-    exact = ordered.size <= _EXACT_SIGNED_RANK
-    centre = (averages.smallest((total + 1) // 2) + averages.smallest(total // 2 + 1)) / 2.0
-    return centre, Inversion(p_of(min(below, above)), low, high, f"wilcoxon {'exact' if exact else 'normal'}")
-
-
-def invert_law(shift: float, error: float, *, alpha: float, degrees: int | None = None) -> Inversion:
+def invert_law(shift: float, error: float, *, alpha: float, degrees: float | None = None) -> Inversion:
     """By the normal law, or by Student's with ``degrees`` of freedom; an ``error`` of zero leaves the shift alone."""
     if error <= 0.0:
         return Inversion(1.0 if shift == 0.0 else 0.0, shift, shift, "no spread")
@@ -261,49 +231,3 @@ def _chances_of(count: int) -> Array:
         return np.asarray(np.array([math.comb(count, k) for k in kept]) / 2.0**count)
     logs = np.array([math.lgamma(count + 1) - math.lgamma(k + 1) - math.lgamma(count - k + 1) for k in kept])
     return np.asarray(np.exp(logs - count * math.log(2.0)))
-
-
-def _signed_rank_tail(n: int, count: int) -> float:
-    """The chance of at most ``count`` Walsh averages on one side of the centre of ``n`` values."""
-    if n <= _EXACT_SIGNED_RANK:
-        return float(signed_rank_cdf(n)[count])
-    deviation = math.sqrt(n * (n + 1) * (2 * n + 1) / 24.0)
-    return normal_cdf((count + 0.5 - n * (n + 1) / 4.0) / deviation)
-
-
-class _WalshAverages:
-    """The means of every two of some values, each with itself too; counted, not kept, where they are many."""
-
-    def __init__(self, ordered: Array) -> None:
-        self._ordered = ordered
-        self._all: Array | None = None
-        if ordered.size <= _MOST_WALSH:
-            made = [(ordered[place:] + ordered[place]) / 2.0 for place in range(ordered.size)]
-            self._all = np.sort(np.concatenate(made))
-
-    def at_most(self, value: float) -> int:
-        return self._count(value, "right")
-
-    def below(self, value: float) -> int:
-        return self._count(value, "left")
-
-    def smallest(self, place: int) -> float:
-        """The one in this place, the smallest being in the first."""
-        if self._all is not None:
-            return float(self._all[place - 1])
-        low, high = float(self._ordered[0]), float(self._ordered[-1])
-        # Zero is one of the first ends that are tried, so that both sides of it are told apart exactly.
-        middle = 0.0 if low < 0.0 < high else (low + high) / 2.0
-        while low < middle < high:
-            low, high = (low, middle) if self.at_most(middle) >= place else (middle, high)
-            middle = (low + high) / 2.0
-        return high if self.at_most(low) < place else low
-
-    def _count(self, value: float, side: str) -> int:
-        if self._all is not None:
-            return int(np.searchsorted(self._all, value, side="right" if side == "right" else "left"))
-        ordered = self._ordered
-        found = np.searchsorted(ordered, 2.0 * value - ordered, side="right" if side == "right" else "left")
-        # Every pair was counted twice, each value with itself once.
-        alone = int(np.searchsorted(ordered, value, side="right" if side == "right" else "left"))
-        return (int(found.sum()) + alone) // 2

@@ -85,13 +85,3 @@ def require_finite(value: float, name: str) -> float:
     if not math.isfinite(value):
         raise ValueError(f"{name} must be finite, got {value}")
     return value
-
-
-def thin_to_quantiles(values: Array, size: int) -> Array:
-    """At most `size` values that stand for the sample: its evenly spaced (Hazen) quantiles, ascending."""
-    ordered = np.sort(values)
-    if ordered.size <= size:
-        return ordered
-    # np.quantile partitions once per quantile asked for, which takes minutes at this many.
-    positions = (np.arange(size) + 0.5) * (ordered.size / size) - 0.5
-    return np.asarray(np.interp(positions, np.arange(ordered.size), ordered), dtype=np.float64)

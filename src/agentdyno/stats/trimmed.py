@@ -11,21 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .distributions import t_cdf, t_quantile
-from .effects import Estimate
+from .effects import Contrast, level_of
 from .intervals import Interval
-from .samples import Array, Values, require_inside_unit, to_array
+from .inversion import invert_law
+from .samples import Array, Values, to_array
 
 TRIM = 0.1
 """Share of the values that is left out at either end."""
-
-
-@dataclass(frozen=True, slots=True)
-class TrimmedTest:
-    """A trimmed mean (or a difference of two) with its interval, and the p-value of its being zero."""
-
-    estimate: Estimate
-    p_value: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +27,15 @@ class _Trimmed:
     kept: int
 
 
-def trimmed_t(values: Values, confidence: float = 0.99) -> TrimmedTest:
-    """Whether the trimmed mean of ``values`` (three at least) differs from zero."""
-    require_inside_unit(confidence, "confidence")
+def trimmed_t(values: Values, confidence: float = 0.99) -> Contrast:
+    """The trimmed mean of ``values`` (three at least), and whether it differs from zero."""
     part = _trim(to_array(values, at_least=3))
     return _test(part.mean, part.squared_error, part.kept - 1, confidence)
 
 
-def trimmed_welch(x: Values, y: Values, confidence: float = 0.99) -> TrimmedTest:
-    """Whether the trimmed mean of ``y`` differs from that of ``x`` (three values each at least)."""
-    require_inside_unit(confidence, "confidence")
+def trimmed_welch(x: Values, y: Values, confidence: float = 0.99) -> Contrast:
+    """By how much the trimmed mean of ``y`` lies above that of ``x`` (three values each at least), and whether it
+    does."""
     first, second = _trim(to_array(x, "x", at_least=3)), _trim(to_array(y, "y", at_least=3))
     total = first.squared_error + second.squared_error
     parts = sum(part.squared_error**2 / (part.kept - 1) for part in (first, second))
@@ -63,10 +54,6 @@ def _trim(values: Array) -> _Trimmed:
     return _Trimmed(float(inner.mean()), squared_error, kept)
 
 
-def _test(mean: float, squared_error: float, df: float, confidence: float) -> TrimmedTest:
-    error = math.sqrt(squared_error)
-    if error == 0:
-        return TrimmedTest(Estimate(mean, Interval(mean, mean, confidence)), 1.0 if mean == 0 else 0.0)
-    reach = t_quantile(0.5 + confidence / 2, df) * error
-    p_value = 2 * t_cdf(-abs(mean) / error, df)
-    return TrimmedTest(Estimate(mean, Interval(mean - reach, mean + reach, confidence)), p_value)
+def _test(mean: float, squared_error: float, df: float, confidence: float) -> Contrast:
+    found = invert_law(mean, math.sqrt(squared_error), alpha=level_of(confidence), degrees=df)
+    return Contrast(mean, Interval(found.low, found.high, confidence), found.p_value)

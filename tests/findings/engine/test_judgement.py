@@ -360,3 +360,26 @@ def test_an_efficiency_of_nothing_but_the_machine_is_not_judged_across_runs() ->
     row = judgement(only("mine@1", "r1", 1.0), only("mine@2", "r2", 2.0)).rows["efficiency"]
     assert row.candidate == pytest.approx(2.0)
     assert (row.p_value, row.verdict) == (None, None)
+
+
+@pytest.mark.parametrize(("per_try", "told"), [(1.001, "0.1 % more"), (1.00001, "the same")])
+def test_what_tells_the_pass_rate_again_is_no_surer_than_the_accuracy(per_try: float, told: str) -> None:
+    """A thousandth that every case takes more makes the test significant, and four flips the change large."""
+
+    def mine(agent: str, wrong: int, memory: float) -> AgentRecord:
+        cases = [answered(f"c{i:02}", float(i >= wrong), tries=3, peak_rss_bytes=memory) for i in range(30)]
+        return record(agent, cases, [bench()])
+
+    first = mine("a@1", 0, 1e6)
+    found = judgement(first, mine("a@2", 4, per_try * 1e6))
+    row, accuracy = found.rows["efficiency"], found.rows["accuracy"]
+    assert accuracy.verdict is Verdict.INCONCLUSIVE
+    assert (row.change or 0.0) > 0.15
+    assert (row.adjusted_p or 1.0) < row.level
+    assert (row.verdict, row.more_cases) == (Verdict.INCONCLUSIVE, accuracy.more_cases)
+    assert row.reason == f"the pass rate again, of which nothing is decided (a try takes {told})"
+    assert duel(first, mine("a@2", 4, per_try * 1e6)).dimension_winners["efficiency"] is None
+    worse = judgement(first, mine("a@2", 12, per_try * 1e6)).rows
+    assert worse["efficiency"].verdict is worse["accuracy"].verdict is Verdict.WORSE
+    dearer = judgement(first, mine("a@2", 4, 1.2e6)).rows["efficiency"]
+    assert dearer.verdict is Verdict.WORSE  # a try takes more: that is no matter of the pass rate

@@ -7,10 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agentdyno.findings.engine.measure_samples import MIN_PROCESSES, SampleJudging, compare_arms, correct_family
 from agentdyno.model import ArmResult, Direction, Metric, MetricComparison, Phase, Provenance, Status, Verdict
 
+from ...properties import examples
 from ..builders import arm, arm_of, noisy, samples
 
 BETTER, WORSE, SAME, INCONCLUSIVE = Verdict.BETTER, Verdict.WORSE, Verdict.SAME, Verdict.INCONCLUSIVE
@@ -366,7 +369,9 @@ def test_holm_corrects_all_judged_rows_of_a_table_together() -> None:
     rows = [comparison(0.004, WORSE), comparison(0.0001, BETTER), comparison(0.5, SAME), comparison(0.006, WORSE)]
     shown = [*rows, comparison(0.0, None)]
     corrected = correct_family(shown, 0.01)
-    assert [item.p_value for item in corrected] == pytest.approx([0.012, 0.0004, 0.5, 0.012, 0.0])
+    assert [item.adjusted_p for item in corrected] == [*map(pytest.approx, [0.012, 0.0004, 0.5, 0.012]), None]
+    assert [item.family for item in corrected] == [4, 4, 4, 4, 0]
+    assert [item.p_value for item in corrected] == [0.004, 0.0001, 0.5, 0.006, 0.0]  # what goes with the interval
     assert [item.verdict for item in corrected] == [INCONCLUSIVE, BETTER, SAME, INCONCLUSIVE, None]
     assert corrected[0].reason == "not significant among 4 comparisons"
     assert [item.reason for item in corrected[1:3]] == ["as it was", "as it was"]
@@ -390,3 +395,38 @@ def test_a_clear_change_stands_out_among_many_rows(processes: int) -> None:
     )
     rows = [item for _ in range(6) for item in compare_arms(first, second, SampleJudging(paired=True))]
     assert {item.verdict for item in correct_family(rows, 0.01)} == {WORSE}
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(4, 30),
+    st.sampled_from([1, 4, 12, 30]),
+    st.sampled_from([0.0, 0.0, 0.02, 0.1]),
+    st.sampled_from([0.0, 0.01, 0.05]),
+    st.booleans(),
+)
+@examples(120)
+def test_p_is_below_the_level_exactly_where_the_interval_of_the_ratio_leaves_one(
+    seed: int, count: int, processes: int, change: float, tick: float, paired: bool
+) -> None:
+    random = np.random.default_rng(seed)
+    sides = [np.exp(random.normal(shift, 0.05, count)) for shift in (0.0, change)]
+    coarse = [np.maximum(tick, np.round(side / tick) * tick) if tick else side for side in sides]
+    first, second = (
+        arm({"duration_s": side.tolist(), "cpu_s": (1.1 * side).tolist()}, processes=min(processes, count))
+        for side in coarse
+    )
+    rows = correct_family(compare_arms(first, second, SampleJudging(paired=paired)), 0.01)
+    judged = [item for item in rows if item.verdict is not None]
+    assert judged
+    for item in judged:
+        assert item.p_value is not None
+        assert item.ratio is not None
+        assert item.interval is not None
+        low, high = item.interval
+        assert (item.p_value < item.level) == (not low <= 1.0 <= high), item
+        assert low - 1e-12 <= item.ratio <= high + 1e-12
+        assert item.p_value <= (item.adjusted_p or 0.0) <= 1.0
+        assert item.family == len(judged)
+        if item.verdict in (BETTER, WORSE):
+            assert (item.adjusted_p or 0.0) < item.level

@@ -198,3 +198,16 @@ def test_a_least_accuracy_counts_cases_that_ended_in_an_error_as_wrong() -> None
     nothing = record([case(name, passed=0, errors=5) for name in "abcd"])
     (row,) = gate(fine, nothing, minimum={"accuracy": 0.5}).policies
     assert (row.found, row.verdict) == ("0.000", GateVerdict.BLOCK)
+
+
+def test_a_least_accuracy_is_the_mean_over_benchmarks_that_a_board_shows() -> None:
+    """Ten right answers in one benchmark; one right answer and one crash in the other: (1 + 0.5) / 2."""
+    many = [case(f"m{i}") for i in range(10)]
+    few = [case("f0", benchmark="few"), case("f1", passed=0, errors=5, benchmark="few")]
+    (row,) = gate(record([*many, *few]), record([*many, *few]), minimum={"accuracy": 0.8}).policies
+    assert (row.found, row.verdict) == ("0.750", GateVerdict.BLOCK)
+    told = "accuracy, the mean over 2 benchmarks, is 0.750, at least 0.8 is asked for; cases that ended in an error"
+    assert row.reason.startswith(told)
+    wrong = [*many, case("f0", benchmark="few"), case("f1", passed=0, benchmark="few")]
+    (row,) = gate(record(wrong), record(wrong), minimum={"accuracy": 0.8}).policies
+    assert row.found == "0.750"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -54,10 +55,17 @@ def test_a_slower_experiment_blocks_without_any_policy() -> None:
 def test_the_figures_claim_no_pairs_of_cases() -> None:
     row = gate(found()).rows[0].row
     assert (row.cases, row.clusters, row.wins, row.losses, row.more_cases) == (0, 0, 0, 0, None)
-    assert row.interval is None
     assert row.method == "Mann-Whitney test on samples, 18 samples a side"
     assert (row.benchmark, row.relative) == ("sort", True)
     assert row.change == pytest.approx(0.2)
+
+
+def test_the_figures_are_those_of_the_comparison_with_the_level_that_they_are_of() -> None:
+    row = gate(found(p_value=0.004, adjusted_p=0.012, family=3)).rows[0]
+    assert row.row.interval == pytest.approx((0.14, 0.26))
+    assert (row.row.p_value, row.row.adjusted_p, row.row.family, row.row.level) == (0.004, 0.012, 3, 0.01)
+    assert row.p_worse == pytest.approx(0.006)
+    assert gate(found(interval=(0.0, math.inf))).rows[0].row.interval is None
 
 
 def test_metrics_that_the_policy_does_not_name_are_shown_only() -> None:

@@ -40,7 +40,6 @@ _DECIDED = (Verdict.BETTER, Verdict.WORSE)
 _HEADLINE = ("accuracy", "error_rate", "reliability", "cost", "speed")
 """What decides a winner. The overall score and resources are shown and do not: they count the pass rate again."""
 _FAMILIES = 2
-_SAME_PER_TRY = 0.03
 
 
 def row_name(row: PairedRow) -> str:
@@ -107,15 +106,6 @@ def decide_winner(labels: tuple[str, str], rows: Sequence[PairedRow]) -> tuple[s
 
 def _decides(row: PairedRow) -> bool:
     return row.adjusted_p is None or row.adjusted_p < row.level / _FAMILIES
-
-
-def restates_pass_rate(row: PairedRow) -> bool:
-    """Whether what a success takes differs only because the pass rate does: an execution takes the same, within 3 %,
-    or differs the other way."""
-    if row.per_try is None or row.change is None:
-        return False
-    same = abs(math.log1p(row.per_try)) <= math.log1p(_SAME_PER_TRY)
-    return same or (row.per_try > 0) != (row.change > 0)
 
 
 def saves_on_failures(row: PairedRow) -> bool:

@@ -8,6 +8,7 @@ the policy adds as advisory is judged by itself, for it decides nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,6 +20,7 @@ from agentdyno.findings.engine.pairing import Pairing, pair_records
 from agentdyno.findings.figures.dimensions import DIMENSIONS, OVERALL
 from agentdyno.findings.figures.normalised import IN_PLACE_OF
 from agentdyno.findings.standing.model import HeadToHead
+from agentdyno.model.metric import Verdict
 from agentdyno.model.policy import AGENT_METRICS, DEFAULT_POLICY, GatePolicy, Tier
 from agentdyno.model.record import UNKNOWN_SPREAD, AgentRecord, RunSpread
 
@@ -27,6 +29,7 @@ SUITE_ROWS = (*DIMENSIONS, OVERALL, ERROR_RATE)
 BENCHMARK_ROWS = (*DIMENSIONS, ERROR_RATE)
 _SAME_ROW = {"duration_s": "speed", "cost_usd": "cost"}
 _CRITICAL, _OTHERS, _BENCHMARKS, _ALONE = "critical", "others", "benchmarks", ""
+_SAME_PER_TRY = 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +114,35 @@ def judge_pairs(pairs: Sequence[MeasuredPair], policy: GatePolicy = DEFAULT_POLI
         for metric in rows:
             if _is_the_efficiency(metric, pair) and _family(metric, pair, policy) == _ALONE:
                 rows[metric] = replace(rows["efficiency"], metric=metric)
+        rows = {metric: _no_surer(row, rows["accuracy"]) for metric, row in rows.items()}
+        parts = {(name, metric): _no_surer(row, parts[name, "accuracy"]) for (name, metric), row in parts.items()}
         made.append(PairJudgement(pair.pairing, rows, parts, _flips(pair, rows), pair.rows))
     return tuple(made)
+
+
+def restates_pass_rate(row: PairedRow) -> bool:
+    """Whether what a success takes differs only because the pass rate does: an execution takes the same, within 3 %,
+    or differs the other way."""
+    if row.per_try is None or row.change is None:
+        return False
+    same = abs(math.log1p(row.per_try)) <= math.log1p(_SAME_PER_TRY)
+    return same or (row.per_try > 0) != (row.change > 0)
+
+
+def _no_surer(row: PairedRow, accuracy: PairedRow) -> PairedRow:
+    """A row that only tells the pass rate again is not decided where the accuracy is not.
+
+    Cases that flipped by chance are most of its change. A difference of a thousandth that every case shows makes its
+    test significant nevertheless, for that asks whether there is any difference at all.
+    """
+    if row.verdict not in (Verdict.BETTER, Verdict.WORSE) or row.verdict is accuracy.verdict:
+        return row
+    if row.per_try is None or not restates_pass_rate(row):
+        return row
+    size = f"{abs(100 * row.per_try):.1f}"
+    amount = "the same" if float(size) == 0.0 else f"{size} % {'more' if row.per_try > 0 else 'less'}"
+    reason = f"the pass rate again, of which nothing is decided (a try takes {amount})"
+    return replace(row, verdict=Verdict.INCONCLUSIVE, reason=reason, more_cases=accuracy.more_cases)
 
 
 def _flips(pair: MeasuredPair, rows: Mapping[str, PairedRow]) -> HeadToHead:

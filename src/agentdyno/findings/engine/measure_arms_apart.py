@@ -18,6 +18,7 @@ from agentdyno.findings.engine.measure_separate import BUSY, NOT_JUDGED, method_
 from agentdyno.findings.figures.normalised import CPU_NORMALISED, IN_PLACE_OF, NORMALISED
 from agentdyno.model import ArmResult, MetricComparison, MetricSummary
 from agentdyno.model.record import QuantitySpread, RunSpread
+from agentdyno.stats.effects import ratio_interval
 
 INTERLEAVED = "`dyno run SPEC --against REF` measures both interleaved"
 TOLD_BY_TIME = "not judged: the CPU was busy throughout, so that duration_s says the same"
@@ -47,7 +48,7 @@ def against_runs(
         baseline_n=known.baseline_runs,
         candidate_n=known.candidate_runs,
         ratio=math.exp(seen.log_ratio),
-        interval=(math.exp(max(seen.interval[0], -700.0)), math.exp(min(seen.interval[1], 700.0))),
+        interval=ratio_interval(*seen.interval),
         p_value=seen.p_value,
         detectable=visible_ratio(seen.detectable),
         method=f"{method_text(known)}{', of normalised times' if quantity != name else ''}",

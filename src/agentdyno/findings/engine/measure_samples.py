@@ -25,14 +25,13 @@ from agentdyno.stats import (
     equivalent,
     hodges_lehmann_ratio,
     holm,
-    mann_whitney,
     minimum_detectable_ratio,
     paired_ratio,
     samples_to_decide,
     trimmed_t,
     trimmed_welch,
-    wilcoxon_signed_rank,
 )
+from agentdyno.stats.effects import ratio_interval, ratio_of
 
 MIN_SAMPLES = 4
 """Per side; below it no verdict is given."""
@@ -101,16 +100,20 @@ def compare_arms(
 
 
 def correct_family(rows: Sequence[MetricComparison], alpha: float) -> list[MetricComparison]:
-    """Holm over all judged rows of a table: a change that no longer stands out becomes inconclusive."""
+    """Holm over all judged rows of a table: a change that no longer stands out becomes inconclusive.
+
+    The row keeps its own p-value, which its interval goes with.
+    """
     judged = [i for i, row in enumerate(rows) if row.p_value is not None and row.verdict is not None]
     adjusted = holm([rows[i].p_value or 0.0 for i in judged]) if judged else []
     corrected = list(rows)
-    for i, p_value in zip(judged, adjusted, strict=True):
+    for i, adjusted_p in zip(judged, adjusted, strict=True):
         row = rows[i]
-        changed = row.verdict in (Verdict.BETTER, Verdict.WORSE) and p_value >= alpha
+        changed = row.verdict in (Verdict.BETTER, Verdict.WORSE) and adjusted_p >= alpha
         corrected[i] = replace(
             row,
-            p_value=p_value,
+            adjusted_p=adjusted_p,
+            family=len(judged),
             verdict=Verdict.INCONCLUSIVE if changed else row.verdict,
             reason=f"not significant among {len(judged)} comparisons" if changed else row.reason,
         )
@@ -187,6 +190,7 @@ def _row(metric: Metric, sides: _Sides, judging: SampleJudging) -> MetricCompari
         threshold=judging.threshold(sides.processes),
         paired=sides.paired,
         unit=sides.unit,
+        level=judging.alpha,
     )
 
 
@@ -243,23 +247,23 @@ def _not_judged(metric: Metric, baseline: list[float], candidate: list[float], j
 
 
 def _estimate(row: MetricComparison, baseline: list[float], candidate: list[float], alpha: float) -> MetricComparison:
+    """Ratio, interval and p-value of one test, or of two: then of whichever says less."""
     first, second = ([math.log(value) for value in side] for side in (baseline, candidate))
     changes = [new - old for old, new in zip(first, second, strict=True)] if row.paired else []
     confidence = 1 - alpha
     if row.unit == "processes":
         test = trimmed_t(changes, confidence) if row.paired else trimmed_welch(first, second, confidence)
-        logs, p_value = test.estimate.interval, test.p_value
-        ratio, interval = _exp(test.estimate.point), (_exp(logs.low), _exp(logs.high))
+        ratio, p_value = ratio_of(test.point), test.p_value
+        interval = ratio_interval(test.interval.low, test.interval.high)
         method = "trimmed t test on pairs of processes" if row.paired else "trimmed Welch test on processes"
         if len(changes) >= EXACT_FROM:
-            exact = paired_ratio(baseline, candidate, confidence).interval
-            interval = (min(interval[0], exact.low), max(interval[1], exact.high))
-            p_value = max(p_value, wilcoxon_signed_rank(changes).p_value)
+            exact = paired_ratio(baseline, candidate, confidence)
+            interval = (min(interval[0], exact.interval.low), max(interval[1], exact.interval.high))
+            p_value = max(p_value, exact.p_value)
             method += ", and a signed-rank test"
     else:
-        estimate = (paired_ratio if row.paired else hodges_lehmann_ratio)(baseline, candidate, confidence)
-        ratio, interval = estimate.point, (estimate.interval.low, estimate.interval.high)
-        p_value = (wilcoxon_signed_rank(changes) if row.paired else mann_whitney(baseline, candidate)).p_value
+        found = (paired_ratio if row.paired else hodges_lehmann_ratio)(baseline, candidate, confidence)
+        ratio, interval, p_value = found.point, (found.interval.low, found.interval.high), found.p_value
         method = "Wilcoxon signed-rank test on pairs of samples" if row.paired else "Mann-Whitney test on samples"
     return replace(
         row,
@@ -285,10 +289,6 @@ def _spread_of(
     centre = median(changes)
     rest = [(change - centre) / math.sqrt(2) for change in changes]
     return [math.exp(-part) for part in rest], [math.exp(centre + part) for part in rest]
-
-
-def _exp(value: float) -> float:
-    return math.exp(value) if value < 700 else math.inf
 
 
 def _decided(row: MetricComparison, alpha: float) -> MetricComparison:

@@ -12,7 +12,7 @@ from agentdyno.findings.engine.judge import ALPHA, ONE_CASE, SAME_WITHIN, Measur
 from agentdyno.findings.engine.measure_inversion import with_inversion
 from agentdyno.findings.engine.measure_totals import SideTotals, measure_totals, share_of
 from agentdyno.findings.engine.pairing import Codes, Numbers, Pairing
-from agentdyno.stats.inversion import invert_signed_rank
+from agentdyno.stats.inversion_ranks import invert_signed_rank
 from agentdyno.stats.samples import median_of
 from agentdyno.stats.swap import rank_biserial
 

@@ -5,6 +5,7 @@ These are facts about the cases of this run. What they mean for other cases is t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -175,15 +176,16 @@ def _minima(seen: SeenCases) -> Iterator[PolicyRow]:
         value = row.candidate if row.candidate_score is None else row.candidate_score
         unanswered = _unanswered(seen.candidate) if metric == "accuracy" else 0
         if unanswered:
-            # What is asked for is asked of every case: one that ended in an error is not right.
-            value = (value or 0.0) * row.cases / (row.cases + unanswered)
+            value = _accuracy_of_all(seen.candidate)
         rule, asked = f"minimum {metric}", f"at least {least:g}"
         if value is None:
             reason = f"{metric} is not known: {row.reason or 'too few tries'}"
             yield PolicyRow(rule, asked, "not known", GateVerdict.INCONCLUSIVE, reason)
             continue
         met = value >= least - _TINY
-        reason = f"{metric} is {value:.3f}" + (f", at least {least:g} is asked for" if not met else "")
+        # Rows are over all cases together; a score of the suite, which a board shows, is the mean over benchmarks.
+        of = f", the mean over {len(alone.benchmarks)} benchmarks," if len(alone.benchmarks) > 1 else ""
+        reason = f"{metric}{of} is {value:.3f}" + (f", at least {least:g} is asked for" if not met else "")
         if unanswered:
             reason += f"; cases that ended in an error count as wrong: {unanswered:,}"
         yield PolicyRow(rule, asked, f"{value:.3f}", GateVerdict.PASS if met else GateVerdict.BLOCK, reason)
@@ -191,4 +193,18 @@ def _minima(seen: SeenCases) -> Iterator[PolicyRow]:
 
 def _unanswered(record: AgentRecord) -> int:
     """Cases of which every try ended in an error: they have no score."""
-    return sum(case.score is None and case.errors == case.tries > 0 for case in record.cases)
+    return sum(map(_is_unanswered, record.cases))
+
+
+def _is_unanswered(case: CaseRecord) -> bool:
+    return case.score is None and case.errors == case.tries > 0
+
+
+def _accuracy_of_all(record: AgentRecord) -> float:
+    """The mean over benchmarks, as of every score, where a case that ended in an error is a wrong one: what is asked
+    for is asked of every case."""
+    scores: dict[str, list[float]] = {}
+    for case in record.cases:
+        if case.score is not None or _is_unanswered(case):
+            scores.setdefault(case.benchmark, []).append(case.score or 0.0)
+    return math.fsum(math.fsum(own) / len(own) for own in scores.values()) / len(scores)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from agentdyno.errors import NotComparable
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.gate.judge import summarise
-from agentdyno.findings.gate.judge_rules import overall_verdict, spelled
+from agentdyno.findings.gate.judge_rules import one_sided_p, overall_verdict, spelled
 from agentdyno.findings.gate.model import GateReport, GateRow, GateVerdict
 from agentdyno.model.findings import ArmComparison, Comparison, MetricComparison
 from agentdyno.model.form import RunWarning
@@ -25,7 +25,8 @@ def judge_experiments(
     """Every judged metric of every arm, by the verdict that the comparison already has.
 
     A metric that the policy does not name is advisory, ``critical`` critical. Its tolerance is the threshold of the
-    comparison, or the policy's own where that is larger. P-values are the comparison's, corrected over all its rows.
+    comparison, or the policy's own where that is larger. P-values are the comparison's, with its correction over all
+    its rows.
     What was counted are samples or processes: the rows have neither cases nor wins and losses. Raises
     ``NotComparable`` where no arm has a partner.
     """
@@ -83,9 +84,7 @@ def _row(arm: ArmComparison, found: MetricComparison, policy: GatePolicy, critic
     exceeded = worsening > rule.tolerance or (
         found.verdict is Verdict.WORSE and rule.tolerance == found.threshold  # a bound on logarithms, included itself
     )
-    p_worse = None
-    if found.p_value is not None:
-        p_worse = found.p_value / 2 if worsening > 0 else 1 - found.p_value / 2
+    p_worse = one_sided_p(row)
     significant = found.verdict is Verdict.WORSE
     if not exceeded and p_worse is not None:
         significant = p_worse < policy.alpha / 2
@@ -112,8 +111,9 @@ def _rule(metric: str, found: MetricComparison, policy: GatePolicy, critical: st
 
 
 def _paired(arm: ArmComparison, found: MetricComparison) -> PairedRow:
-    """The figures in the form of the gate. The interval stays out: it is of another level than 95 %."""
+    """The figures in the form of the gate: ratios become changes."""
     ratio = found.ratio if found.ratio is not None and math.isfinite(found.ratio) else None
+    bounded = found.interval is not None and all(map(math.isfinite, found.interval))
     return PairedRow(
         metric=found.metric.name,
         benchmark=arm.name,
@@ -124,8 +124,11 @@ def _paired(arm: ArmComparison, found: MetricComparison) -> PairedRow:
         baseline=found.baseline,
         candidate=found.candidate,
         change=None if ratio is None else ratio - 1.0,
+        interval=(found.interval[0] - 1.0, found.interval[1] - 1.0) if found.interval and bounded else None,
         p_value=found.p_value,
-        adjusted_p=found.p_value,
+        adjusted_p=found.adjusted_p,
+        family=found.family,
+        level=found.level,
         detectable=found.detectable,
         verdict=found.verdict,
         reason=found.reason,

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 from agentdyno.findings.duel.model import PairedRow
-from agentdyno.findings.duel.words import restates_pass_rate, saves_on_failures
-from agentdyno.findings.engine.judgement import judgement
+from agentdyno.findings.duel.words import saves_on_failures
+from agentdyno.findings.engine.judgement import judgement, restates_pass_rate
 from agentdyno.findings.engine.severity import (
     DEFAULT_THRESHOLD,
     CasePair,
