@@ -50,7 +50,7 @@ def upper():
     return solve
 
 samples = [Sample(id="a", input="a", target="A"), Sample(id="b", input="b", target="B")]
-(log,) = eval(Task(MemoryDataset(samples), upper(), scorer=exact()), model="mockllm/model", display="none")
+(log,) = eval(Task(MemoryDataset(samples), solver=upper(), scorer=exact()), model="mockllm/model", display="none")
 assert log.status == "success"
 """
 PYDANTIC_EVALS = """

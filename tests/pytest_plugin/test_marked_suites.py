@@ -166,6 +166,10 @@ def test_functions_of_a_closure_and_several_agents_can_be_asked(project: pytest.
         ('suite="suite.yaml", agent="agent.py@answer", epoch=2', "*no option 'epoch'*"),
         ('suite="suite.yaml", agent=7', "*an agent is a name, a reference or a function, not int*"),
         ('suite="suite.yaml", agent="agent.py@answer", max_cost="much"', "*max_cost is a number of dollars*"),
+        ('"suite.yaml", agent="agent.py@answer"', '*Say suite="suite.yaml"*'),
+        ('agent="agent.py@answer", epochs=2', "*agent goes with a suite, and none is named*"),
+        ("epochs=2", "*epochs goes with a suite, and none is named*"),
+        ('siute="suite.yaml"', "*no option 'siute'*"),
     ],
 )
 def test_a_mistake_in_a_mark_is_told_before_anything_runs(project: pytest.Pytester, mark: str, told: str) -> None:
@@ -174,6 +178,11 @@ def test_a_mistake_in_a_mark_is_told_before_anything_runs(project: pytest.Pytest
     done.assert_outcomes(errors=1)
     done.stdout.fnmatch_lines([told])
     assert calls(project) == []
+
+
+def test_a_bare_mark_is_a_word_to_select_tests_by(project: pytest.Pytester) -> None:
+    project.makepyfile(test_capitals="import pytest\n@pytest.mark.dyno\ndef test_x(): pass\n")
+    project.runpytest_inprocess("-p", "no:xdist", "-m", "dyno").assert_outcomes(passed=1)
 
 
 def test_the_fixture_of_a_case_needs_a_mark(project: pytest.Pytester) -> None:

@@ -6,8 +6,10 @@ import pytest
 from rich.cells import cell_len
 
 from agentdyno.findings.comparison import tables as comparison_tables
+from agentdyno.findings.comparison.tables_arms import arms_told
 from agentdyno.findings.run import tables as run_tables
 from agentdyno.model import (
+    ArmComparison,
     Calibration,
     Check,
     Comparison,
@@ -198,3 +200,22 @@ def test_a_calibration_states_the_noise_floor_and_false_alarms() -> None:
     text = render_console(listings.calibration(Calibration("m1", 1_772_374_000_000, 50, 30, 0.021, 1)), 80)
     assert "2.1 %" in text
     assert "1 (2.0 %)" in text
+
+
+@pytest.mark.parametrize(
+    ("duration", "cpu", "told"),
+    [
+        (Verdict.INCONCLUSIVE, Verdict.WORSE, "its CPU time is 1.124 [1.104, 1.144] times as much, worse."),
+        (Verdict.BETTER, Verdict.WORSE, "its CPU time is 1.124 [1.104, 1.144] times as much, worse."),
+        (Verdict.WORSE, Verdict.WORSE, ""),
+        (Verdict.WORSE, Verdict.SAME, ""),
+    ],
+)
+def test_what_decides_between_arms_is_told_where_it_is_not_their_time(
+    make: Factory, duration: Verdict, cpu: Verdict, told: str
+) -> None:
+    rows = (make.row(duration), make.row(cpu, "cpu_s"))
+    arm = ArmComparison("new", "a", "b", metrics=rows)
+    sentence = arms_told(Comparison("old", "new", True, (arm,)))
+    assert sentence.endswith(told or ".")
+    assert ("CPU time" in sentence) is bool(told)

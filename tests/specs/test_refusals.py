@@ -144,8 +144,8 @@ def test_bad_yaml_is_refused_with_line_and_column(refused: Refuse, text: str, wh
 
 
 def test_bad_json_is_refused_with_line_and_column(refused: Refuse) -> None:
-    error = refused('{\n "experiment": "a",\n}', name="spec.json")
-    assert error.where == "spec.json: line 3, column 1"
+    error = refused('{\n "experiment": "a"\n "seed": 1}', name="spec.json")
+    assert error.where == "spec.json: line 3, column 2"
     assert "not valid JSON" in error.message
 
 

@@ -70,12 +70,12 @@ def test_a_suite_whose_name_would_act_in_a_workflow_is_refused() -> None:
 
 
 def test_what_the_project_needs_is_installed_too(tmp_path: Path) -> None:
-    assert install_command(tmp_path) == "python -m pip install agentdyno"
+    assert install_command(tmp_path) == "python -m pip install 'agentdyno[prices]'"
     (tmp_path / "pyproject.toml").write_text("[tool.ruff]\n")
-    assert install_command(tmp_path) == "python -m pip install agentdyno"
+    assert install_command(tmp_path) == "python -m pip install 'agentdyno[prices]'"
     (tmp_path / "requirements.txt").write_text("httpx\n")
     (tmp_path / "pyproject.toml").write_text("[build-system]\n")
-    assert install_command(tmp_path) == "python -m pip install agentdyno -r requirements.txt -e ."
+    assert install_command(tmp_path) == "python -m pip install 'agentdyno[prices]' -r requirements.txt -e ."
     assert steps(write_ci(tmp_path).read_text())["Install"]["run"] == install_command(tmp_path)
 
 
@@ -86,6 +86,8 @@ def test_what_the_project_needs_is_installed_too(tmp_path: Path) -> None:
         ("git+https://host/owner/name@v0.1", "git+https://host/owner/name@v0.1"),
         (".", "."),
         ("vendor/agentdyno", "./vendor/agentdyno"),
+        (".[prices]", ".'[prices]'"),
+        ("vendor/agentdyno[prices,plots]", "./vendor/agentdyno'[prices,plots]'"),
     ],
 )
 def test_agentdyno_comes_from_an_index_a_git_url_or_the_checkout(tmp_path: Path, source: str, word: str) -> None:
@@ -95,7 +97,9 @@ def test_agentdyno_comes_from_an_index_a_git_url_or_the_checkout(tmp_path: Path,
     assert install_command(tmp_path, source) == f"python -m pip install {word}"
 
 
-@pytest.mark.parametrize("source", ["nowhere", "/tmp", "agentdyno; rm -rf x", "git+https://h/${{ secrets.X }}", ""])
+@pytest.mark.parametrize(
+    "source", ["nowhere", ".[a b]", "[prices]", "/tmp", "agentdyno; rm -rf x", "git+https://h/${{ secrets.X }}", ""]
+)
 def test_a_source_that_cannot_be_installed_is_refused(tmp_path: Path, source: str) -> None:
     with pytest.raises(RunError) as caught:
         write_ci(tmp_path, source=source)

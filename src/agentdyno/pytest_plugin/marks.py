@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FunctionType
@@ -14,6 +14,7 @@ import pytest
 from agentdyno.errors import DynoError, SpecError, nearest
 from agentdyno.model import Case, Sample, Workspace
 from agentdyno.model.case import CaseKey
+from agentdyno.pytest_plugin.timing import TIMING_NAMES
 from agentdyno.runs.kind import Choices
 from agentdyno.runs.lineup import Entrant, Named
 from agentdyno.runs.suite.prepare import candidates_of
@@ -99,10 +100,15 @@ class TriedCase:
 
 def make_cases(metafunc: pytest.Metafunc, mark: pytest.Mark, fixture: str) -> None:
     """One test for each agent and case, and one for the rules about all cases where there are any."""
+    places: list[CasePlace] = []
+    ids: list[str] = []
+    problem = ""
     try:
         places, ids = _places(mark, metafunc.definition.path.parent, metafunc.config.getoption("--dyno-against"))
     except DynoError as error:
-        pytest.fail(f"@pytest.mark.dyno: {error}", pytrace=False)
+        problem = str(error)
+    if problem:
+        pytest.fail(f"@pytest.mark.dyno: {problem}", pytrace=False)
     if fixture not in metafunc.fixturenames:
         metafunc.fixturenames.append(fixture)
     metafunc.parametrize(fixture, places, ids=ids, indirect=True)
@@ -140,12 +146,14 @@ def has_rules_about_all(workspace: Workspace) -> bool:
 def read_mark(args: Sequence[object], given: Mapping[str, object], folder: Path) -> MarkedSuite:
     """The mark, with files found beside the test first and from the current folder then."""
     rest = dict(given)
-    suite, agents = rest.pop("suite"), rest.pop("agent", rest.pop("agents", None))
+    known = known_changes(SUITE_CHANGES)
+    if not args and "suite" not in rest:
+        raise _without_suite(rest, ("agent", "agents", "max_cost", "quick", ALLOW_CHANGED_SUITE.name, *known))
+    suite, agents = rest.pop("suite", None), rest.pop("agent", rest.pop("agents", None))
     max_cost, quick = rest.pop("max_cost", None), bool(rest.pop("quick", False))
     if args or not isinstance(suite, (str, Path)):
         raise SpecError("suite is the name of a file", remedy='Say suite="suite.yaml", and all else by name, too.')
     allowed = bool(rest.pop(ALLOW_CHANGED_SUITE.name, False))
-    known = known_changes(SUITE_CHANGES)
     for name in rest:
         if name not in known:
             names = ("suite", "agent", "max_cost", "quick", ALLOW_CHANGED_SUITE.name, *known)
@@ -161,6 +169,16 @@ def read_mark(args: Sequence[object], given: Mapping[str, object], folder: Path)
         quick,
         allowed,
     )
+
+
+def _without_suite(given: Iterable[str], known: Sequence[str]) -> SpecError:
+    others = [name for name in given if name not in TIMING_NAMES]
+    meant = next((name for name in others if name in known), None)
+    if meant is not None:
+        return SpecError(
+            f"{meant} goes with a suite, and none is named", remedy='Say suite="suite.yaml" in the mark.'
+        )
+    return SpecError(f"no option {others[0]!r}", remedy=nearest(others[0], ("suite", *known, *TIMING_NAMES)))
 
 
 def _beside(name: str, folder: Path) -> Path:

@@ -45,7 +45,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     mark = metafunc.definition.get_closest_marker("dyno")
-    if mark is not None and "suite" in mark.kwargs:
+    if mark is None or not (mark.args or mark.kwargs):
+        return
+    from agentdyno.pytest_plugin.timing import TIMING_NAMES
+
+    # A mark that asks for a suite and does not say so must not pass as a test of nothing.
+    if mark.args or "suite" in mark.kwargs or not {*mark.kwargs} <= {*TIMING_NAMES}:
         from agentdyno.pytest_plugin.marks import make_cases
 
         make_cases(metafunc, mark, CASE)

@@ -55,15 +55,19 @@ class TimingOptions:
     cprofile: bool = False
 
 
+TIMING_NAMES = (*(item.name for item in fields(TimingOptions)), *_FOREIGN)
+"""What a mark may say without a suite."""
+
+
 def timing_options(node: pytest.Item) -> TimingOptions:
     """What the marks ``dyno`` and ``benchmark`` of a test say."""
     given: dict[str, object] = {}
     for name in ("benchmark", "dyno"):
         mark = node.get_closest_marker(name)
         given |= mark.kwargs if mark is not None and "suite" not in mark.kwargs else {}
-    known = [item.name for item in fields(TimingOptions)]
     for name in given:
-        if name not in known and name not in _FOREIGN:
+        if name not in TIMING_NAMES:
+            known = [item.name for item in fields(TimingOptions)]
             pytest.fail(f"@pytest.mark.dyno: no option {name!r}\n  {nearest(name, known)}", pytrace=False)
     rounds, seconds = given.get("min_rounds", 5), given.get("max_time", 1.0)
     if not isinstance(rounds, int) or isinstance(rounds, bool) or rounds < 1:

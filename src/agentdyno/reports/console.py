@@ -12,6 +12,7 @@ from agentdyno.findings.standing.tables_labels import judged_pairs_of, standing_
 from agentdyno.registry.installed import has_windows
 from agentdyno.reports.console_tables import (
     STYLES,
+    cut,
     fold,
     lay_out,
     print_line,
@@ -126,12 +127,10 @@ def _print_failures(console: Console, table: Table, *, one_agent: bool) -> None:
     print_line(console, table.title, "bold")
     for row in table.rows:
         name = row[0].text if one_agent else f"{row[0].text}, {row[1].text}"
-        print_line(console, one_line(f"{name}: {row[2].text}", console.width))
+        print_line(console, f"{name}: {row[2].text}")
         for column, cell in zip(table.columns[3:], row[3:], strict=True):
             if cell.text != NOTHING:
-                print_line(
-                    console, f"  {column.header:<4}  {one_line(cell.text, console.width - 8)}", STYLES[cell.tone]
-                )
+                print_line(console, f"  {column.header:<4}  {cut(cell.text, console.width - 8)}", STYLES[cell.tone])
     for note in table.notes:
         print_line(console, note, STYLES[Tone.MUTED])
 

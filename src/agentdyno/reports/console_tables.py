@@ -231,6 +231,14 @@ def fold(text: str, width: int) -> list[str]:
     return [*lines, line.strip()]
 
 
+def cut(text: str, width: int) -> str:
+    """The text on one line of at most ``width`` cells, with a mark where it was cut."""
+    from rich.cells import cell_len, chop_cells
+
+    flat = _flat(text)
+    return flat if cell_len(flat) <= width else chop_cells(flat, width - 1)[0].rstrip() + "…"
+
+
 def _pieces(text: str, width: int) -> list[str]:
     from rich.cells import cell_len
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from agentdyno.model import Provenance, Verdict
 from agentdyno.model.metric import CENT, format_value
-from agentdyno.show.table import Tone
+from agentdyno.show.table import Table, Tone
 
 NOTHING = "-"
 RUN_ID_LENGTH = 13
@@ -176,6 +177,17 @@ def took(started_at: int, finished_at: int | None, paused_ms: int = 0) -> str:
 def count(number: int, noun: str) -> str:
     """``1 arm``, ``2 arms``."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def without_unknown(table: Table, optional: Collection[str]) -> Table:
+    """The table without those of the ``optional`` columns, by header, of which nothing is known in any row."""
+    kept = [
+        place
+        for place, column in enumerate(table.columns)
+        if column.header not in optional or any(row[place].whole not in ("", NOTHING) for row in table.rows)
+    ]
+    rows = tuple(tuple(row[place] for place in kept) for row in table.rows)
+    return replace(table, columns=tuple(table.columns[place] for place in kept), rows=rows)
 
 
 def settings(values: Mapping[str, object]) -> str:

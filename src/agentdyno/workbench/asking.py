@@ -83,7 +83,10 @@ def coverage(*, days: int = WINDOW_DAYS, store: Where = None) -> Coverage:
 
 
 def compare_agents(*agents: str, suite: str | None = None, store: Where = None) -> Duel | AllAgainstAll:
-    """Two agents (``NAME`` or ``NAME@VERSION``) head to head, the first the baseline; or more, all against all."""
+    """Two agents (``NAME`` or ``NAME@VERSION``) head to head, the first the baseline; or more, all against all.
+
+    Agents of runs are named ``RUN:AGENT``: ``compare_agents("last:old", "last:new")``.
+    """
     with _opened(store) as opened:
         found = compared(opened, agents, suite, load_workspace(Path.cwd()).gate)
     return found.duels[0] if found.duels else found.tournaments[0]

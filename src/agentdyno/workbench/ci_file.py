@@ -11,8 +11,11 @@ from agentdyno.errors import RunError
 from agentdyno.reports.gate_comment import MARKER
 
 CI_FILE = ".github/workflows/dyno.yml"
+SOURCE = "agentdyno[prices]"
+"""Where agentdyno comes from unless somebody says; without the prices of models nobody knows what a check costs."""
 _REPORT = "dyno-report"
 _REQUIREMENT = re.compile(r"agentdyno(\[[a-z,]+\])?([=<>~!]=?[\w.*]+(,[=<>~!]=?[\w.*]+)*)?")
+_EXTRAS = re.compile(r"\[[a-z]+(,[a-z]+)*\]")
 _GIT = re.compile(r"(agentdyno(\[[a-z,]+\])? @ )?git\+(https|ssh)://[\w.@:/+~#=&-]+")
 _PLAIN = re.compile(r"[\w./ @*=:,+%-]+")
 
@@ -99,7 +102,7 @@ def ci_workflow(
     *,
     against: str = "",
     options: Sequence[str] = (),
-    install: str = "python -m pip install agentdyno",
+    install: str = f"python -m pip install '{SOURCE}'",
     python: str = "3.12",
     hashed: Sequence[str] = ("pyproject.toml", "requirements*.txt"),
 ) -> str:
@@ -125,7 +128,7 @@ def ci_workflow(
 def write_ci(
     folder: Path,
     suites: Sequence[str] = (),
-    source: str = "agentdyno",
+    source: str = SOURCE,
     *,
     against: str = "",
     options: Sequence[str] = (),
@@ -159,11 +162,11 @@ def write_ci(
     return path
 
 
-def install_command(folder: Path, source: str = "agentdyno") -> str:
+def install_command(folder: Path, source: str = SOURCE) -> str:
     """``pip install`` of agentdyno, with the project's requirements and the project itself where it has them.
 
     ``source`` is a requirement (``agentdyno[prices]==0.1``), a git URL (``git+https://...``), or a folder of the
-    checkout. Raises ``RunError`` where it is none of these.
+    checkout (``.[prices]``). Raises ``RunError`` where it is none of these.
     """
     words = [f"python -m pip install {_source(folder, source)}"]
     if (folder / "requirements.txt").is_file():
@@ -176,8 +179,12 @@ def install_command(folder: Path, source: str = "agentdyno") -> str:
 def _source(folder: Path, source: str) -> str:
     if _REQUIREMENT.fullmatch(source) or _GIT.fullmatch(source):
         return shlex.quote(source)
-    if (folder / source / "pyproject.toml").is_file() and not Path(source).is_absolute():
-        return _quoted(source if source.startswith(".") else f"./{source}")
+    place, bracket, extras = source.partition("[")
+    if (folder / place / "pyproject.toml").is_file() and place and not Path(place).is_absolute():
+        if bracket and not _EXTRAS.fullmatch(bracket + extras):
+            raise RunError(f"{bracket + extras} names no extras", where="--install", remedy="Write as in .[prices].")
+        quoted = _quoted(place if place.startswith(".") else f"./{place}")
+        return f"{quoted}'{bracket}{extras}'" if bracket else quoted
     raise RunError(
         f"agentdyno cannot be installed from {source!r} in a workflow",
         where="--install",

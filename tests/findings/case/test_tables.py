@@ -196,6 +196,23 @@ def test_epochs_that_are_alike_are_shown_once() -> None:
     run = close_suite(suite_result(suite_of(benchmark("a")), arm("x@1", "facts", samples)))
     titles = [table.title for table in case_tables(run, "a")]
     assert [title for title in titles if title.startswith("x@1")] == [
-        "x@1, epochs 1, 2, 3 alike: failed, score 0.000",
+        "x@1, epochs 1–3 alike: failed, score 0.000",
         "x@1, epoch 4: ok, score 1.000",
     ]
+
+
+def test_what_was_used_is_said_of_one_of_several_epochs_that_are_alike() -> None:
+    samples = [sample("a", 0.0, epoch, output="no") for epoch in (0, 1, 2, 5)]
+    run = close_suite(suite_result(suite_of(benchmark("a")), arm("x@1", "facts", samples)))
+    titles = [table.title for table in case_tables(run, "a")]
+    assert titles[-2:] == ["x@1, epochs 1–3, 6 alike: failed, score 0.000", "Used in epoch 1"]
+
+
+def test_answers_have_no_column_of_which_nothing_is_known() -> None:
+    def columns(**readings: float) -> list[str]:
+        run = one(sample("a", 1.0, 0, output="4", readings=readings), sample("a", 1.0, 1, output="4"))
+        answers = next(table for table in case_tables(run, "a") if table.title == "Answers")
+        return [column.header for column in answers.columns]
+
+    assert columns() == ["agent", "epoch", "status", "score", "duration", "tries"]
+    assert columns(cost_usd=0.0, total_tokens=3.0)[-3:] == ["tokens", "cost", "tries"]

@@ -188,3 +188,19 @@ def test_the_threshold_of_the_rubric_says_what_is_right() -> None:
     first, second = contender({"a": [0.6]}, strict), contender({"a": [0.95]}, strict)
     assert names(head_to_head(first, second).fixed) == ["a"]
     assert names(head_to_head(contender({"a": [0.6]}, of), contender({"a": [0.95]}, of)).fixed) == []
+
+
+@pytest.mark.parametrize("changed", [1, 2, 3])
+def test_so_many_more_cases_as_a_few_are_told_to_miss_do_decide_when_they_go_on_alike(changed: int) -> None:
+    """Of four cases some broke. Six is the fewest with which a test can say anything at all: not what is missing."""
+    found = head_to_head(*broken_in(4, changed, 1))
+    assert found.more_cases is not None
+    times = -(-(4 + found.more_cases) // 4)
+    assert head_to_head(*broken_in(4, changed, times)).verdict is Verdict.WORSE
+    assert head_to_head(*broken_in(4, changed, max(1, times // 3))).verdict is Verdict.INCONCLUSIVE
+
+
+def broken_in(cases: int, changed: int, times: int) -> tuple[AgentRecord, AgentRecord]:
+    of = benchmark(*(f"c{i:02}" for i in range(cases * times)))
+    after = ("0" * changed + "1" * (cases - changed)) * times
+    return contender(one_each("1" * cases * times), of), contender(one_each(after), of, "x@2")

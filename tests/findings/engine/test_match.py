@@ -62,6 +62,21 @@ def test_arms_are_matched_by_experiment_and_parameters_whatever_their_order() ->
     assert pairs(first, list(reversed(first))) == [(item.name, item.name) for item in reversed(first)]
 
 
+def of_agent(agent: str, benchmark: str) -> ArmResult:
+    name = f"{benchmark} {agent}"
+    return replace(named(), arm_id=name, name=name, experiment="suite", agent=agent, benchmark=benchmark)
+
+
+def test_arms_of_agents_pair_within_a_benchmark_and_with_the_agent_of_their_name() -> None:
+    first = [of_agent("good@1", "words"), of_agent("bad@1", "words"), of_agent("good@1", "sums")]
+    second = [of_agent("good@2", "sums"), of_agent("bad@1", "words"), of_agent("new@1", "words")]
+    assert pairs(first, second) == [("sums good@1", "sums good@2"), ("words bad@1", "words bad@1")]
+    versions = [of_agent("good@1", "words"), of_agent("good@2", "words")]
+    assert pairs(versions, versions) == [(item.name, item.name) for item in versions]
+    alone = [of_agent("old@1", "words"), of_agent("old@1", "sums")], [of_agent("new@1", "sums")]
+    assert pairs(*alone) == [("sums old@1", "sums new@1")]
+
+
 def test_arms_without_a_partner_are_listed_and_not_forced_together() -> None:
     first = operand("old", named({"size": 1}), named({"size": 2}))
     second = operand("new", named({"size": 2}), named({"size": 3}))

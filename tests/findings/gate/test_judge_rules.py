@@ -223,3 +223,11 @@ def test_nothing_blocks_that_is_not_critical_exceeded_and_significant(
         assert -change > tolerance
         assert p_value is not None
         assert p_value / 2 < ALPHA / 2
+
+
+def test_cases_that_would_decide_elsewhere_are_not_said_to_decide_in_the_gate() -> None:
+    """A verdict of 5 % needs fewer cases than one of 1 %."""
+    rule = GateRule("accuracy", Tier.CRITICAL, 0.02)
+    open_row = row(p_value=0.2, change=-0.05, verdict=Verdict.INCONCLUSIVE, more_cases=48)
+    (found,) = judge_rows([(rule, open_row)], ALPHA, "", needed_at)
+    assert found.reason.endswith("; about 100 more cases would decide")

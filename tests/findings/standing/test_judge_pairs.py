@@ -57,3 +57,35 @@ def test_the_console_names_the_pairs() -> None:
     assert "Pairs that were judged" in shown
     assert "half → good" in shown
     assert "bad → good" in shown
+
+
+def test_a_pair_has_one_verdict_wherever_the_screen_tells_it() -> None:
+    """Six of 40 cases decide a pair by itself, and not one of five: nowhere is it called better then."""
+    good, worse = "1" * 40, "1" * 34 + "0" * 6
+    run = run_of(good=good, **dict.fromkeys("abcde", worse))
+    found = findings_for(run, None)
+    assert isinstance(found, SuiteFindings)
+    own = found.standings[0].head_to_head
+    assert own is not None
+    assert (own.candidate, own.verdict, own.family) == ("good@1", Verdict.INCONCLUSIVE, 5)
+    for shown in (render_console(Report((run,), found), 100, brief=brief) for brief in (True, False)):
+        assert "better" not in shown
+        assert "not decided between a and good" in shown or "? inconclusive: accuracy 85 → 100" in shown
+
+
+def test_two_versions_have_the_verdict_of_their_pair_when_the_older_one_is_first() -> None:
+    """The table of pairs holds the first against the others, the head-to-head the older version against the newer."""
+    good, worse = "1" * 40, "1" * 34 + "0" * 6
+    cases = [f"c{i}" for i in range(40)]
+    bits = {"x@1": good, "x@2": worse, **{f"{name}@1": worse for name in "abcd"}}
+    arms = [
+        arm(name, "facts", [sample(case, float(bit)) for case, bit in zip(cases, own, strict=True)])
+        for name, own in bits.items()
+    ]
+    found = findings_for(close_suite(suite_result(suite_of(benchmark(*cases)), *arms)), None)
+    assert isinstance(found, SuiteFindings)
+    own = found.standings[0].head_to_head
+    assert own is not None
+    assert (own.baseline, own.candidate, own.verdict) == ("x@1", "x@2", Verdict.INCONCLUSIVE)
+    pair = next(item for item in found.pairs if item.baseline == "x@2")
+    assert (own.adjusted_p, own.family) == (pair.adjusted_p, pair.family)

@@ -451,3 +451,38 @@ def test_every_scorer_has_a_column_in_markdown_csv_and_the_page() -> None:
         ("1.0", "0.25", "0.0"),
     ]
     assert {row["primary_scorer"] for row in rows} == {"tone"}
+
+
+def two_benchmarks(small: float, large: float) -> RunResult:
+    """Two agents on one case and on nine; the first is right in all, the second as it is given."""
+    few, many = benchmark("a", name="few"), benchmark(*(f"c{place}" for place in range(9)), name="many")
+    arms = [
+        arm(f"{agent}@1", own.benchmark_id, [sample(case.id, score) for case in own.cases])
+        for agent, scores in (("good", (1.0, 1.0)), ("odd", (small, large)))
+        for own, score in zip((few, many), scores, strict=True)
+    ]
+    return close_suite(suite_result(suite_of(few, many), *arms))
+
+
+def test_two_means_of_one_accuracy_on_a_screen_say_which_is_which() -> None:
+    shown = render_console(report(two_benchmarks(0.0, 1.0)), 80, brief=True)
+    assert "accuracy 90 → 100 on 10 cases" in shown
+    assert next(line for line in shown.splitlines() if line.startswith("odd ")).split()[2] == "50"
+    assert "Compared by the mean over all cases; accuracy is the mean over 2 benchmarks." in shown
+    alike = render_console(report(two_benchmarks(0.0, 0.0)), 80, brief=True)
+    assert "mean over all cases" not in alike
+
+
+def test_a_failure_in_wide_characters_stays_on_its_line_and_a_long_name_keeps_how_it_ended() -> None:
+    name = "an-agent-whose-name-" + "goes-on-" * 10
+    own = benchmark("a")
+    failed_sample = sample("a", 0.0, output="大阪だと思いますが、" * 12)
+    run = close_suite(
+        suite_result(suite_of(own), *(arm(f"{who}@1", "facts", [failed_sample]) for who in (name, "b")))
+    )
+    lines = render_console(report(run), 80, brief=True).splitlines()
+    got = [line for line in lines if line.startswith("  got")]
+    assert [line.split()[1][:5] for line in got] == ["大阪だと思", "大阪だと思"]
+    assert all(line.endswith("…") and cell_len(line) <= 80 for line in got)
+    ended = "".join(lines[lines.index("Failed cases") :]).replace(" ", "")
+    assert f"a,{name}:failed" in ended

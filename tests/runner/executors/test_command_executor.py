@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import signal
 from pathlib import Path
+from statistics import fmean, median
 
 import pytest
 
 from agentdyno.model import AutoStop, Phase, Plan, Sample, Status, Trial
-from agentdyno.runner.executors.commands import CommandExecutor, CommandJob
+from agentdyno.runner.executors.commands import CommandExecutor, CommandJob, added_time
 from agentdyno.runner.rules.stopping import TimeGiven
 
 
@@ -131,3 +132,27 @@ def test_arms_one_after_the_other_are_looked_at_alone() -> None:
         rule.observe(sample("a", iteration, 0.6))
     assert rule.skip(trial("a", 2))
     assert not rule.skip(trial("b", 0))
+
+
+def test_what_a_shell_adds_to_a_median_is_nearer_to_its_mean_than_to_its_median() -> None:
+    starts = [500.0, 510.0, 520.0, 530.0, 550.0, 600.0, 700.0]
+    sums = [one + two for place, one in enumerate(starts) for two in starts[place + 1 :]]
+    assert abs(added_time(starts) - fmean(starts)) < fmean(starts) - median(starts)
+    assert median(total - added_time(starts) for total in sums) == pytest.approx(median(starts))
+    assert added_time([*starts, 1e6]) == pytest.approx(added_time(starts), rel=0.2), "one that was held up"
+
+
+def test_what_a_shell_adds_is_taken_off_and_told() -> None:
+    shell = ("sh", "-c", "")
+    executor = CommandExecutor({"a": CommandJob("a", "sleep 0.05", ("sh", "-c", "sleep 0.05"), shell=shell)})
+    executor.open()
+    try:
+        executor.submit(trial("a"))
+        sample = executor.wait().sample
+    finally:
+        executor.close()
+    assert sample is not None
+    added_s = executor.facts.observed["a"]["shell_s"]
+    assert isinstance(added_s, float)
+    assert added_s > 0
+    assert sample.readings["duration_s"] >= 0.05 - added_s

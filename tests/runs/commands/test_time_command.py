@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 
+import pytest
+
 from ...command import Bench, Done
 
 
@@ -77,6 +79,16 @@ def test_an_exit_code_ends_the_run_unless_it_is_to_be_ignored(loaded_bench: Benc
     taken = loaded_bench.dyno("time", "-i", "-r", "3", "sh -c 'exit 3'", "--json")
     assert taken.code == 0
     assert [sample["details"] for sample in taken.json["arms"][0]["samples"]] == [{"exit_code": 3}] * 3
+
+
+@pytest.mark.parametrize("shell", [(), ("-N",)], ids=["a shell", "no shell"])
+def test_a_program_that_is_nowhere_is_not_answered_with_going_on_all_the_same(
+    shell: tuple[str, ...], loaded_bench: Bench
+) -> None:
+    done = loaded_bench.dyno("time", "-r", "3", *shell, "no-such-program -x")
+    assert done.code == 2
+    assert "No program of that name is here" in done.err
+    assert "--ignore-failure" not in done.err
 
 
 def test_a_failing_warm_up_leaves_no_run(loaded_bench: Bench) -> None:

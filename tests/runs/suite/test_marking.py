@@ -72,6 +72,14 @@ def test_a_target_that_cannot_be_judged_is_found_before_anything_runs() -> None:
         marking_for(benchmark, Path(), nobody)
 
 
+def test_a_case_without_a_target_is_told_which_other_columns_it_has() -> None:
+    cases = (Case("a", "capital of Peru?", None, {"Expected Answer": "Lima", "kind": "geo"}),)
+    with pytest.raises(SpecError) as refused:
+        marking_for(Benchmark("b", cases, rubric=Rubric((ScorerUse("includes"),))), Path(), nobody)
+    assert "`columns: {target: Expected Answer}`" in str(refused.value.remedy)
+    assert "Expected Answer, kind" in str(refused.value.remedy)
+
+
 def test_without_scorers_there_is_no_opinion() -> None:
     judgement = judge(Rubric(()), "anything")
     assert judgement.scores.get("score") is None

@@ -123,6 +123,7 @@ def test_a_folder_without_a_file_and_an_empty_file_are_workspaces_too(tmp_path: 
     [
         ("agent: {}", "agent", "unknown key 'agent'", "agents"),
         ("agents: {a: {uze: x}}", "agents.a.uze", "unknown key 'uze'", "use"),
+        ("agents: {a: {use: x, output: text}}", "agents.a.output", "unknown key 'output'", "below `config:`"),
         ("agents: {a: {config: {}}}", "agents.a.use", "expected what to use", "agent.py@answer"),
         ("agents: {a: 5}", "agents.a", "expected an agent's name", "agent.py@answer"),
         ("agents: {a b: x}", "agents.'a b'", "without blanks", "my-agent"),

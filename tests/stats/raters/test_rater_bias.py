@@ -80,3 +80,13 @@ def test_answers_to_one_question_count_as_one() -> None:
     assert together is not None
     assert together.value == pytest.approx(alone.value)
     assert together.interval.high - together.interval.low > 2 * (alone.interval.high - alone.interval.low)
+
+
+def test_grades_that_the_truth_says_whole_have_no_slope_left_but_rounding() -> None:
+    """Every wrong answer is as long as the others, and every right one passes: length says nothing."""
+    truth = [1.0] * 38 + [0.0] * 22
+    grades = [1.0] * 38 + [1.0, 0.0] * 11
+    tokens = [0.0225 + 0.0025 * (place % 3) for place in range(38)] + [0.0325] * 22
+    found = slope_given(GradedItems(grades, tokens), truth)
+    assert found is not None
+    assert (found.value, found.interval.low, found.interval.high, found.p_value) == (0.0, 0.0, 0.0, 1.0)

@@ -12,8 +12,10 @@ from pyarrow import parquet
 
 import agentdyno
 from agentdyno.errors import PluginError, SpecError, StoreError
+from agentdyno.findings.case.tables import case_tables
 from agentdyno.importers.evals.inspect_log import InspectImporter
 from agentdyno.model import RunResult
+from agentdyno.reports import render_console
 from agentdyno.workbench.export.files import write_rows
 from agentdyno.workbench.export.inspect_log import write_inspect
 
@@ -131,3 +133,33 @@ def test_runs_are_read_by_a_query(room: Room) -> None:
     assert "agent" in str(told.value)
     with pytest.raises(SpecError, match="is no date"):
         agentdyno.read_runs("since=yesterday", store=store)
+
+
+@pytest.fixture
+def two_files(room: Room) -> RunResult:
+    """What two files call by one name, in one run."""
+    (room.folder / "triage.py").write_text("def answer(text):\n    return text\n")
+    (room.folder / "triage_v2.py").write_text("def answer(text):\n    return text.upper()\n")
+    made = room.run(room.suite(), "triage.py@answer", "triage_v2.py@answer")
+    return room.store.runs.load(made.run_id)
+
+
+def test_agents_have_in_frames_files_and_notebooks_the_names_by_which_they_are_told_apart(
+    two_files: RunResult, tmp_path: Path
+) -> None:
+    called = {agent.rpartition("@")[0] for agent in two_files.to_frame("arms")["agent"]}
+    assert called == {"triage.answer", "triage_v2.answer"}
+    assert "triage_v2.answer@" in two_files._repr_html_()
+    write_rows([two_files], tmp_path / "rows.csv", format_name="csv")
+    assert "triage_v2.answer@" in (tmp_path / "rows.csv").read_text()
+    assert {path.name.partition("@")[0] for path in write_inspect(two_files, tmp_path / "logs")} == called
+    shown = render_console(case_tables(two_files, "a", "triage_v2.answer"))
+    assert "triage_v2.answer@" in shown
+
+
+def test_runs_are_chosen_by_the_name_of_an_agent_that_people_read(room: Room, two_files: RunResult) -> None:
+    store = str(room.folder / "dyno.db")
+    for agent in ("triage_v2.answer", "answer"):
+        (found,) = agentdyno.read_runs(f"agent={agent}", store=store)
+        assert found.run_id == two_files.run_id
+    assert len(agentdyno.read_runs("agent=triage_v3.answer", store=store)) == 0

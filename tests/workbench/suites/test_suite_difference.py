@@ -89,3 +89,14 @@ def test_other_contents_of_a_published_version_are_refused(tmp_path: Path) -> No
     assert told.value.remedy.endswith(
         "--allow-changed-suite, in Python, marks and jobs `allow_changed_suite`, runs it all the same."
     )
+
+
+def test_the_table_shows_where_two_long_texts_part_and_scorers_in_words() -> None:
+    long = "one two three four five six seven eight nine ten eleven twelve thirteen "
+    old = suite([{"id": "a", "input": f"{long}old end", "target": "2"}])
+    scorer = [{"name": "numeric", "weight": 2, "relative": 0.01}, "includes"]
+    new = suite([{"id": "a", "input": f"{long}new end", "target": "2"}], scoring_rubric={"scorer": scorer})
+    table = difference_table(compare_suites(old, new))
+    told = {row[3].text: (row[4].text, row[5].text) for row in table.rows}
+    assert told["input"] == ("…ven twelve thirteen old end", "…ven twelve thirteen new end")
+    assert told["rubric.scorers"] == ("exact", "numeric (weight=2, relative=0.01), includes")

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     "  dyno compare A.json B.json\n"
     "  dyno compare last~1 last --gate\n"
     '  dyno compare last:"retrieval index=scan documents=100" last:"retrieval index=inverted documents=100"\n'
+    "  dyno compare last:my-agent last~1:other-agent         agents of runs of suites\n"
     "  dyno compare last            the two sides of a run made with --against"
 )
 @click.argument("operands", nargs=-1, required=True, metavar="BASELINE CANDIDATE...")
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 @store_option
 @json_option
 def command(operands: tuple[str, ...], **options: Any) -> int:
-    """Set agents, result files, runs of the store, or RUN:ARM side by side. Read-only."""
+    """Set agents, result files, runs of the store, RUN:AGENT or RUN:ARM side by side. Read-only."""
     from agentdyno.findings.comparison.ask import Results
     from agentdyno.workbench.location import store_exists
     from agentdyno.workbench.reporting import check_formats
@@ -78,7 +79,7 @@ def _compared(
 ) -> Comparison | Conclusions:
     """What the operands name decides which kind of comparison it is: agents, runs of suites, or experiments."""
     from agentdyno.findings.comparison.ask import compare_operands
-    from agentdyno.findings.duel.ask import compare_agents, compare_runs, compare_sides
+    from agentdyno.findings.duel.ask import compare_agents, compare_named, compare_runs, compare_sides
     from agentdyno.findings.run.ask import findings_for
 
     agents = [item for item in operands if store is not None and _is_agent(item, store)]
@@ -89,8 +90,8 @@ def _compared(
         return compare_agents(store, operands, options["suite"], workspace_here().gate)
     if agents:
         raise click.UsageError(f"{agents[0]} is one agent; name a second one to compare it with")
-    if len(operands) > 2:
-        raise click.UsageError("compare takes two results: BASELINE CANDIDATE, or any number of agents")
+    if len(operands) > 2 and not all(":" in item for item in operands):
+        raise click.UsageError("compare takes two results: BASELINE CANDIDATE, or any number of agents or RUN:AGENT")
     if options["suite"]:
         raise click.UsageError("--suite goes with agents")
     _require_results(operands)
@@ -101,10 +102,14 @@ def _compared(
         if sides is None and not comparisons:
             raise click.UsageError(f"{operands[0]} has one side only; name a second result to compare it with")
         return sides or comparisons[0]
+    if len(operands) > 2:
+        return compare_named([results.operand(item) for item in operands], store, workspace_here().gate)
     first, second = (results.operand(item) for item in operands)
-    whole = all(item.arms == item.result.arms for item in (first, second))
-    if whole and first.result.suite is not None and second.result.suite is not None:
-        return compare_runs(first.result, second.result, store, workspace_here().gate)
+    if first.result.suite is not None and second.result.suite is not None:
+        policy = workspace_here().gate
+        if first.named or second.named:
+            return compare_named([first, second], store, policy)
+        return compare_runs(first.result, second.result, store, policy)
     return compare_operands(first, second, store, options["tolerance"])
 
 

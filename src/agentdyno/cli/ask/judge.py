@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from agentdyno.cli.shared import json_option, open_store, print_json, print_tables, say, store_option
+from agentdyno.cli.shared import json_option, open_store, print_json, print_tables, say, store_option, workspace_here
 from agentdyno.settings.judging import SHEET_SIZE
 from agentdyno.settings.run import SEED
 
@@ -41,7 +41,7 @@ def calibrate(labels: Path | None, run: str, output: Path | None, store: str | N
     """
     from agentdyno.findings.calibration.ask import calibrate_run, keep_calibrations
     from agentdyno.findings.calibration.ask_labels import graded_in_file, labels_of_marks, read_labels
-    from agentdyno.findings.calibration.judge import calibrate_judge
+    from agentdyno.findings.calibration.judge import calibrate_judge, why_not_trusted
     from agentdyno.findings.calibration.model import JudgeIdentity
     from agentdyno.findings.calibration.tables import calibration_tables
     from agentdyno.model.codec import encode
@@ -58,6 +58,9 @@ def calibrate(labels: Path | None, run: str, output: Path | None, store: str | N
             found = calibrate_run(opened, run_id, [*marked, *given], now_ms())
             keep_calibrations(opened, found)
         kept = "Kept: it holds until judge, prompt or rubric change."
+        floor = workspace_here().gate.judge_floor
+        if reasons := sorted({reason for item in found if (reason := why_not_trusted(item, floor))}):
+            kept += f" A gate does not block on it: {'; '.join(reasons)}."
     if output is not None:
         output.write_text(encode(found, indent=2) + "\n", encoding="utf-8")
     if as_json:

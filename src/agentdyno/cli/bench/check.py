@@ -250,9 +250,9 @@ def spelled(options: dict[str, Any]) -> str:
 
 
 def _write_ci(files: Sequence[str], options: dict[str, Any]) -> int:
-    from agentdyno.workbench.ci_file import write_ci
+    from agentdyno.workbench.ci_file import SOURCE, write_ci
 
-    source, against = options["install"] or "agentdyno", str(options.get("against") or "")
+    source, against = options["install"] or SOURCE, str(options.get("against") or "")
     path = write_ci(Path.cwd(), files, source, against=against, options=_words_for_ci())
     if options["as_json"]:
         print_json({"file": str(path)})

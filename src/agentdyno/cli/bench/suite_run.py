@@ -173,7 +173,7 @@ def _calls(prepared: PreparedSuite) -> str:
     executions = len(prepared.plan.trials)
     warmups = prepared.calls - executions
     if not warmups:
-        return f"{prepared.calls:,} calls"
+        return f"{prepared.calls:,} call{'s' * (prepared.calls != 1)}"
     return (
         f"{prepared.calls:,} calls ({executions:,} execution{'s' * (executions > 1)} + "
         f"{warmups:,} warm-up{'s' * (warmups > 1)})"

@@ -11,11 +11,12 @@ from agentdyno.findings.case.tables_workflow import workflow
 from agentdyno.model import ArmResult, Benchmark, Case, Phase, Provenance, RunResult, Sample, Status
 from agentdyno.model.codec import to_plain
 from agentdyno.model.metric import REPORTED_PREFIX, is_reserved, known_metric, reported_name
-from agentdyno.model.naming import meant_by
+from agentdyno.model.naming import meant_by, shown_result
 from agentdyno.model.sample import DISTURBED
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
-from agentdyno.show.wording import NOTHING, marked, one_line, plain, settings, show
+from agentdyno.show.wording import NOTHING, marked, one_line, plain, settings, show, without_unknown
 
+_USED = "Used"
 _TONES = {Status.OK: Tone.GOOD, Status.CANCELLED: Tone.MUTED}
 _SPENT = (
     ("duration_s", "duration", "s"),
@@ -33,8 +34,9 @@ _SPENT = (
 def case_tables(result: RunResult, case_id: str, agent: str | None = None) -> tuple[Table, ...]:
     """The case and every execution of it that the result holds, of one agent where it is named."""
     tables: list[Table] = []
+    shown = {arm.arm_id: arm for arm in shown_result(result).arms}
     for benchmark, case in find_case(result, case_id):
-        taken = list(executions(result, benchmark, case_id, agent))
+        taken = [(shown[arm.arm_id], sample) for arm, sample in executions(result, benchmark, case_id, agent)]
         tables += _asked(benchmark, case)
         if not taken:
             tables.append(text_block("Answers", "No execution of this case is recorded in this run."))
@@ -42,11 +44,26 @@ def case_tables(result: RunResult, case_id: str, agent: str | None = None) -> tu
         tables.append(_overview(taken))
         for arm, samples in _alike(taken):
             first, *others = execution_tables(arm, samples[0])
-            epochs = ", ".join(str(item.iteration + 1) for item in samples)
-            same = f"epoch {samples[0].iteration + 1}:"
-            told = first.title.replace(same, f"epochs {epochs} alike:") if len(samples) > 1 else first.title
-            tables += [replace(first, title=told), *others]
+            if len(samples) > 1:
+                same = f"epoch {samples[0].iteration + 1}"
+                told = f"epochs {_ranges([item.iteration + 1 for item in samples])} alike"
+                first = replace(first, title=first.title.replace(f"{same}:", f"{told}:"))
+                others = [
+                    replace(item, title=f"{_USED} in {same}") if item.title == _USED else item for item in others
+                ]
+            tables += [first, *others]
     return tuple(tables)
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """``1–3, 5, 6``: rising numbers, three and more without a gap as a range."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)
 
 
 def _alike(taken: Sequence[tuple[ArmResult, Sample]]) -> list[tuple[ArmResult, list[Sample]]]:
@@ -180,7 +197,7 @@ def _overview(taken: Sequence[tuple[ArmResult, Sample]]) -> Table:
         )
         for arm, sample in taken
     )
-    return Table("Answers", columns, rows)
+    return without_unknown(Table("Answers", columns, rows), ("tokens", "cost"))
 
 
 def _status(sample: Sample) -> str:
@@ -219,7 +236,7 @@ def _scoring(sample: Sample) -> Table | None:
     if not rows:
         return None
     columns = (Column("scorer", wrap=True), Column("says", wrap=True), Column("why", wrap=True))
-    return Table("Scores", columns, tuple(rows))
+    return without_unknown(Table("Scores", columns, tuple(rows)), ("why",))
 
 
 def _score(value: object) -> str:
@@ -255,7 +272,7 @@ def _spent(sample: Sample) -> Table | None:
         if name.startswith("server.")
     ]
     rows += _reported(sample)
-    return Table("Used", (Column(""), Column("", wrap=True)), tuple(rows)) if rows else None
+    return Table(_USED, (Column(""), Column("", wrap=True)), tuple(rows)) if rows else None
 
 
 def _reported(sample: Sample) -> list[tuple[Cell, Cell]]:

@@ -11,6 +11,7 @@ from agentdyno.findings.engine.match import Operand, compare
 from agentdyno.findings.engine.measure_samples import SampleJudging
 from agentdyno.findings.record.ask_spread import ArmSpreads
 from agentdyno.model import ArmResult, Comparison, RunResult
+from agentdyno.model.naming import meant_by, shown_agent, with_shown_arms
 from agentdyno.model.result_file import decode_result
 from agentdyno.settings.judging import TOLERANCE
 from agentdyno.store import Store
@@ -23,7 +24,8 @@ class Results:
     open_store: Callable[[], Store]
 
     def operand(self, text: str) -> Operand:
-        """``FILE``, ``RUN`` or ``RUN:ARM`` (also ``FILE:ARM``); ARM is a name, part of one, or an arm id."""
+        """``FILE``, ``RUN`` or ``RUN:ARM`` (also ``FILE:ARM``); ARM is a name, part of one, or an arm id; of a suite
+        also an agent, which stands for all its arms."""
         if is_file(text):
             return _whole(text, read_result(Path(text)))
         reference, colon, arm = text.partition(":")
@@ -73,13 +75,25 @@ def _whole(label: str, result: RunResult) -> Operand:
 
 
 def _one_arm(label: str, result: RunResult, wanted: str) -> Operand:
-    exact = [arm for arm in result.arms if wanted in (arm.name, arm.arm_id)]
+    shown = with_shown_arms(result).arms
+    both = zip(result.arms, shown, strict=True)
+    exact = [arm for arm, as_read in both if wanted in (arm.name, as_read.name, arm.arm_id)]
+    agents = [] if exact else [arm for arm in result.arms if arm.agent and meant_by(result.suite, arm.agent, wanted)]
+    names = sorted({shown_agent(result.suite, arm.agent or "") for arm in agents})
+    if len(names) == 1:
+        return Operand(label, result, tuple(agents), named=True)
+    if names:
+        raise NotComparable(
+            f"{wanted!r} names {len(names)} agents of run {result.run_id[:13]}",
+            remedy=f"Say which: {'; '.join(names)}",
+        )
     found = exact or [arm for arm in result.arms if _matches(arm, wanted)]
     if len(found) == 1:
         return Operand(label, result, (found[0],), named=True)
-    names = [arm.name for arm in result.arms]
     if not found:
-        raise NotComparable(f"run {result.run_id[:13]} has no arm {wanted!r}", remedy=nearest(wanted, names))
+        known = [shown_agent(result.suite, arm.agent).rpartition("@")[0] for arm in result.arms if arm.agent]
+        remedy = nearest(wanted, dict.fromkeys([*known, *(arm.name for arm in shown)]))
+        raise NotComparable(f"run {result.run_id[:13]} has no arm {wanted!r}", remedy=remedy)
     raise NotComparable(
         f"{wanted!r} names {len(found)} arms of run {result.run_id[:13]}",
         remedy="Say which: " + "; ".join(arm.name for arm in found[:8]),

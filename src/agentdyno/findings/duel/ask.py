@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentdyno.errors import NotComparable
+from agentdyno.errors import NotComparable, StoreError
+from agentdyno.findings.comparison.ask import Results, is_file
 from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.duel.judge import all_against_all, duel
 from agentdyno.findings.duel.model import AllAgainstAll, Duel
+from agentdyno.findings.engine.match import Operand
 from agentdyno.findings.figures.cases import ArmFigures
 from agentdyno.findings.record.ask import Records
+from agentdyno.findings.record.ask_labels import is_agent
 from agentdyno.findings.record.ask_spread import RecordSpreads, known_spread
 from agentdyno.findings.record.judge import record_of
 from agentdyno.findings.reliability.judge import reliabilities
 from agentdyno.findings.run.ask import figures_for
 from agentdyno.model import RunResult, Side
+from agentdyno.model.naming import shown_agent
 from agentdyno.model.policy import DEFAULT_POLICY, GatePolicy
 from agentdyno.model.record import AgentRecord
 from agentdyno.store import Store
@@ -23,8 +27,25 @@ from agentdyno.store import Store
 def compare_agents(
     store: Store, agents: Sequence[str], suite: str | None = None, policy: GatePolicy = DEFAULT_POLICY
 ) -> Conclusions:
-    """Two agents head to head (the first is the baseline), or three and more all against all."""
+    """Two agents head to head (the first is the baseline), or three and more all against all.
+
+    Each is an agent of the store, or each one of a run: ``RUN:AGENT``.
+    """
+    known = store.boards.agents()
+    if not any(is_agent(known, agent) for agent in agents) and all(_is_of_a_run(store, agent) for agent in agents):
+        results = Results(lambda: store)
+        return compare_named([results.operand(agent) for agent in agents], store, policy)
     return concluded(Records(store).together(agents, suite), store, policy)
+
+
+def _is_of_a_run(store: Store, text: str) -> bool:
+    run, colon, _ = text.partition(":")
+    if not colon:
+        return False
+    try:
+        return is_file(run) or bool(store.runs.find(run))
+    except StoreError:
+        return False
 
 
 def compare_runs(
@@ -43,6 +64,13 @@ def compare_runs(
         )
     found = tuple(duel_of(pair, store, policy) for pair in pairs)
     return Conclusions(duels=found, records=tuple(record for pair in pairs for record in pair))
+
+
+def compare_named(
+    operands: Sequence[Operand], store: Store | None, policy: GatePolicy = DEFAULT_POLICY
+) -> Conclusions:
+    """Agents of runs of suites, of one run or of several, on the benchmarks that are named."""
+    return concluded([_named_record(operand, store) for operand in operands], store, policy)
 
 
 def compare_sides(result: RunResult, store: Store | None, policy: GatePolicy = DEFAULT_POLICY) -> Conclusions | None:
@@ -83,8 +111,29 @@ def tournament_of(
     return all_against_all(records, policy=policy, spreads=RecordSpreads(store))
 
 
+def _named_record(operand: Operand, store: Store | None) -> AgentRecord:
+    if operand.result.suite is None:
+        raise NotComparable(
+            f"{operand.label} is no agent on a suite", remedy="Compare arms by twos: RUN:ARM RUN:ARM."
+        )
+    agents = list(dict.fromkeys(arm.agent for arm in operand.arms if arm.agent))
+    if len(agents) != 1:
+        shown = "; ".join(shown_agent(operand.result.suite, agent) for agent in agents)
+        raise NotComparable(f"{operand.label} has {len(agents)} agents", remedy=f"Say which, as RUN:AGENT: {shown}")
+    named = {arm.arm_id for arm in operand.arms}
+    figures = _figures(operand.result, store)
+    return record_of(operand.result, {key: own for key, own in figures.items() if key in named}, agents[0])
+
+
 def _records(result: RunResult, store: Store | None) -> list[AgentRecord]:
-    figures: dict[str, ArmFigures] = figures_for(result, store)
+    figures = _figures(result, store)
+    labels = dict.fromkeys(arm.agent for arm in result.arms if arm.agent)
+    return [record_of(result, figures, label) for label in labels]
+
+
+def _figures(result: RunResult, store: Store | None) -> dict[str, ArmFigures]:
+    """By arm id; raises ``NotComparable`` where the samples are not at hand."""
+    figures = figures_for(result, store)
     for arm in result.arms:
         if arm.agent and arm.arm_id not in figures and len(arm.samples) < arm.samples_total:
             raise NotComparable(
@@ -92,5 +141,4 @@ def _records(result: RunResult, store: Store | None) -> list[AgentRecord]:
                 f"{arm.agent}, too few to tell case by case",
                 remedy="Compare where its store is: dyno compare RUN RUN.",
             )
-    labels = dict.fromkeys(arm.agent for arm in result.arms if arm.agent)
-    return [record_of(result, figures, label) for label in labels]
+    return figures

@@ -122,7 +122,8 @@ def _judged(found: Measured, adjusted_p: float | None, family: int) -> PairedRow
     needed = fewest_clusters(row.level)
     if row.clusters < needed and not found.by_runs:
         text = f"{row.clusters} independent cases can show nothing: at least {needed} are needed"
-        missing = _in_cases(needed - row.clusters, row)
+        # So many can show something at all, and what was seen so far may need more.
+        missing = max(_in_cases(needed - row.clusters, row), more_cases(found, row.level / max(1, family)) or 0)
         return replace(row, verdict=Verdict.INCONCLUSIVE, reason=text, more_cases=missing)
     significant, beyond = adjusted_p < row.level, abs(found.shift) > found.limits.decisive
     if significant and beyond:

@@ -159,15 +159,19 @@ def pair_arms(
     It is when each side has a single arm, or when a run measured two sides and a candidate has a single nearest
     baseline (fewest differing parameters): that is how a run against other parameters is matched. Where a result
     has two sides itself, its baseline is set against a baseline and its candidate against a candidate. Two sides that
-    are different experiments pair by their parameters alone; so do single arms where ``across``.
+    are different experiments pair by their parameters alone; so do single arms where ``across``. Arms of agents pair
+    within a benchmark, and with the agent of the same name where a side has several.
     """
     pairs: list[tuple[ArmResult, ArmResult, dict[str, tuple[object, object]]]] = []
+    by_name = any(len({_agent_name(arm) for arm in arms}) > 1 for arms in (baseline, candidate))
     for second in candidate:
         ranked = [
             (_differing(arm.params, second.params), _side_rank(arm, second), arm)
             for arm in baseline
-            if arm.experiment == second.experiment
+            if (arm.experiment, arm.benchmark) == (second.experiment, second.benchmark)
+            and (not by_name or _agent_name(arm) == _agent_name(second))
         ]
+        ranked = [row for row in ranked if row[2].agent == second.agent] or ranked
         if not ranked and (across or second.side is Side.CANDIDATE):
             others = [arm for arm in baseline if across or arm.side is Side.BASELINE]
             pairs += _paired_across(others, second)
@@ -181,6 +185,12 @@ def pair_arms(
         if fewest == 0 or clear:
             pairs.append((first, second, differing))
     return pairs
+
+
+def _agent_name(arm: ArmResult) -> str:
+    """Without its version; empty for what is no agent."""
+    agent = arm.agent or ""
+    return agent.rpartition("@")[0] or agent
 
 
 def _paired_across(

@@ -99,7 +99,8 @@ def _judge(rule: GateRule, row: PairedRow, level: float, cases_needed: CasesNeed
         verdict = GateVerdict.WARN
 
     def missing_cases() -> int | None:
-        return cases_needed(rule.metric, 2 * needed) if row.more_cases is None else row.more_cases
+        own = cases_needed(rule.metric, 2 * needed)
+        return row.more_cases if own is None else max(own, row.more_cases or 0)
 
     reason = (
         _exceeding(rule, row, p_worse, bool(significant), missing_cases)

@@ -60,9 +60,10 @@ def _standing(result: RunResult, store: Store | None, rules: _Rules) -> Findings
     found = SuiteFindings(warnings=result.warnings, standings=(standing,))
     if len(standing.agents) < 3:
         return found
-    from agentdyno.findings.standing.judge_pairs import judged_pairs
+    from agentdyno.findings.standing.judge_pairs import corrected_standing, judged_pairs
 
-    return replace(found, pairs=judged_pairs(result, figures or figures_of(result), standing, rules.policy))
+    pairs = judged_pairs(result, figures or figures_of(result), standing, rules.policy)
+    return replace(found, standings=(corrected_standing(standing, pairs),), pairs=pairs)
 
 
 def _stress(result: RunResult, _store: Store | None, _rules: _Rules) -> Findings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agentdyno.errors import NotComparable
@@ -15,6 +15,7 @@ from agentdyno.stats import holm
 
 MOST_AGENTS = 12
 """More agents than these are for a board: every pair costs a judgement, and all of them are corrected together."""
+_DECIDED = (Verdict.BETTER, Verdict.WORSE)
 
 
 def judged_pairs(
@@ -37,13 +38,28 @@ def judged_pairs(
     return _corrected([judgement(other, best, policy).flips for other in others])
 
 
+def corrected_standing(standing: SuiteStanding, pairs: Sequence[HeadToHead]) -> SuiteStanding:
+    """The standing with what ``pairs`` say of its head-to-head, whichever of the two is the baseline there: a pair
+    has one verdict, wherever it is told."""
+    own = standing.head_to_head
+    if own is None:
+        return standing
+    pair = next((item for item in pairs if {item.baseline, item.candidate} == {own.baseline, own.candidate}), None)
+    if pair is None:
+        return standing
+    lost = own.verdict in _DECIDED and pair.verdict not in _DECIDED
+    verdict = Verdict.INCONCLUSIVE if lost else own.verdict
+    own = replace(own, adjusted_p=pair.adjusted_p, family=pair.family, verdict=verdict)
+    return replace(standing, head_to_head=own)
+
+
 def _corrected(pairs: list[HeadToHead]) -> tuple[HeadToHead, ...]:
     """Holm over what the judgement of each pair left, so that one of many is no winner by chance."""
     tested = [place for place, pair in enumerate(pairs) if pair.adjusted_p is not None]
     adjusted = holm([pairs[place].adjusted_p or 0.0 for place in tested])
     for place, p_value in zip(tested, adjusted, strict=True):
         pair = pairs[place]
-        lost = pair.verdict in (Verdict.BETTER, Verdict.WORSE) and p_value >= LEVEL
+        lost = pair.verdict in _DECIDED and p_value >= LEVEL
         pairs[place] = replace(
             pair, adjusted_p=p_value, verdict=Verdict.INCONCLUSIVE if lost else pair.verdict, family=len(pairs)
         )

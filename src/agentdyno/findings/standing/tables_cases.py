@@ -132,7 +132,7 @@ def duel(standing: SuiteStanding, most: int = MOST_CHANGED) -> Table | None:
 
 def difference_lines(standing: SuiteStanding, most: int = 5) -> tuple[str, ...]:
     """The head-to-head in a line or two: the cases that only one of both gets right, and where there are more than
-    two agents who was compared, and the verdict."""
+    two agents who was compared, and the verdict; and which mean that is, where another one stands beside it."""
     found = standing.head_to_head
     if found is None or not found.cases:
         return ()
@@ -145,7 +145,18 @@ def difference_lines(standing: SuiteStanding, most: int = 5) -> tuple[str, ...]:
         if keys:
             names = ", ".join(one_line(key.case_id) for key in keys[:most])
             lines.append(f"{what}: {names}" + (f" and {len(keys) - most} more" if len(keys) > most else ""))
-    return tuple(lines)
+    return (*lines, *_two_means(standing, found))
+
+
+def _two_means(standing: SuiteStanding, found: HeadToHead) -> tuple[str, ...]:
+    """Why the accuracy of an agent is not the one that two are compared by, where that is to be seen."""
+    compared = {found.baseline: found.baseline_mean, found.candidate: found.candidate_mean}
+    pairs = [(agent.scores["accuracy"].value, compared.get(agent.agent)) for agent in standing.agents]
+    known = [(_hundred(one), _hundred(two)) for one, two in pairs if one is not None and two is not None]
+    if len(standing.benchmarks) < 2 or all(one == two for one, two in known):
+        return ()
+    means = f"the mean over {len(standing.benchmarks):,} benchmarks"
+    return (f"Compared by the mean over all cases; accuracy is {means}.",)
 
 
 def _changed(what: str, keys: Sequence[CaseKey], tone: Tone, several: bool, most: int) -> tuple[Cell, ...]:

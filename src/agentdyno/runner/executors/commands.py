@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import socket
 import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -23,8 +25,10 @@ from agentdyno.sandbox import LimitedProcess, stopwatch
 from agentdyno.sandbox.process import cause_of_death
 from agentdyno.settings.commands import WARMUP_RUNS
 
-SHELL_RUNS = 20
-"""Starts of an empty shell whose median is taken off the times of what it runs."""
+SHELL_RUNS = 50
+"""Starts of an empty shell from which comes what is taken off the times of what it runs."""
+_ANOTHER_PROGRAM = ("true",)
+_SHELL_FOUND_NOTHING = 127
 MOST_IN_FLIGHT = 64
 
 
@@ -200,17 +204,19 @@ class CommandExecutor:
             self.facts.teardown_failures.append((job.arm_id, Failure(FailureKind.EXIT, error.message, "teardown")))
 
     def _shell_cost(self, shell: tuple[str, ...]) -> _Run:
-        """The medians of an empty shell."""
-        job = CommandJob("", "the shell", shell, ignore_failure=True)
-        self._tell([_message(job)])
-        runs: list[_Run] = []
-        while len(runs) < SHELL_RUNS:
-            runs += self._do([0] * (SHELL_RUNS - len(runs)))
+        """What an empty shell adds to times. Each start comes after another program, as those that are timed do:
+        right after itself a shell starts quicker."""
+        empty = CommandJob("", "the shell", shell, ignore_failure=True)
+        self._tell([_message(replace(empty, argv=_ANOTHER_PROGRAM)), _message(empty)])
+        every: list[_Run] = []
+        while len(every) < 2 * SHELL_RUNS:
+            every += self._do([place % 2 for place in range(len(every), 2 * SHELL_RUNS)])
+        runs = every[1::2]
         return _Run(
             0,
-            median(run.wall_s for run in runs),
-            median(run.user_s for run in runs),
-            median(run.system_s for run in runs),
+            added_time([run.wall_s for run in runs]),
+            added_time([run.user_s for run in runs]),
+            added_time([run.system_s for run in runs]),
             0,
             0,
             0,
@@ -262,6 +268,15 @@ class CommandExecutor:
         return [_Run.of(row) for row in reply.get("done", ())]
 
 
+def added_time(starts: Sequence[float]) -> float:
+    """How far such a start moves the median of a time that varies as the starts do.
+
+    Its own median is less than that, as few starts are quick and some very slow: of a sum the median is nearer to the
+    mean. The mean itself would follow a single start that other work held up.
+    """
+    return median(map(sum, combinations(starts, 2))) - median(starts)
+
+
 def _message(job: CommandJob, shown: int | None = None) -> dict[str, Any]:
     """``shown`` is the descriptor of our error output there."""
     return {
@@ -282,10 +297,17 @@ def _problem(job: CommandJob, run: _Run) -> RunError | None:
         return RunError(f"{job.label!r} took longer than {job.timeout_s:g} s", remedy="Raise --timeout.")
     if not run.status or (job.ignore_failure and run.status < stopwatch.CANNOT_START):
         return None
-    return RunError(
-        f"{job.label!r} {_ending(run.status)}",
-        remedy="Go on all the same with -i (--ignore-failure); see what it says with --output inherit.",
-    )
+    return RunError(f"{job.label!r} {_ending(run.status)}", remedy=_remedy(job, run.status))
+
+
+def _remedy(job: CommandJob, status: int) -> str:
+    if status == stopwatch.CANNOT_START + errno.ENOENT or (job.shell is not None and status == _SHELL_FOUND_NOTHING):
+        return (
+            "No program of that name is here: check how it is spelled, or give its path. --output inherit shows more."
+        )
+    if status >= stopwatch.CANNOT_START:
+        return "Check that it is a program and that you may run it."
+    return "Go on all the same with -i (--ignore-failure); see what it says with --output inherit."
 
 
 def _ending(status: int) -> str:

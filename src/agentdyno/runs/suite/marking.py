@@ -32,6 +32,7 @@ from agentdyno.scorers.adapt import make_scorer
 from agentdyno.scorers.outcome import combine
 
 Judges = Callable[[str], Agent]
+_MOST_COLUMNS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +63,19 @@ def marking_for(benchmark: Benchmark, base_dir: Path, judges: Judges, prices: Pr
                 raise SpecError(
                     f"the scorer {use.name} cannot judge it: {problem}",
                     where=f"benchmark {benchmark.benchmark_id}, case {case.id}",
-                    remedy="Change the target, or choose another scorer (`dyno list scorers`).",
+                    remedy=_remedy(case),
                 )
     return Marking(scorers)
+
+
+def _remedy(case: Case) -> str:
+    """With the columns of a table that were taken for metadata, where the target may be one of them."""
+    other = "Change the target, or choose another scorer (`dyno list scorers`)."
+    names = [*case.metadata][:_MOST_COLUMNS]
+    if case.target is not None or not names:
+        return other
+    columns = f"columns: {{target: {names[0]}}}"
+    return f"{other} Or say which column has it: `{columns}`; besides the input there are {', '.join(names)}."
 
 
 def _said(use: ScorerUse, score: Score) -> Mapping[str, object]:

@@ -52,7 +52,10 @@ def _problem(error: ErrorDetails, root: type[BaseModel]) -> FileProblem:
         dot = "." if key and within and not within.startswith("[") else ""
         return FileProblem(f"{key}{dot}{within}", context["message"], context["remedy"])
     if kind == "extra_forbidden":
-        return FileProblem(key, f"unknown key {loc[-1]!r}"[:120], nearest(str(loc[-1])[:200], owner.model_fields))
+        remedy = nearest(str(loc[-1])[:200], owner.model_fields)
+        if "config" in owner.model_fields:
+            remedy += " Options of the agent itself go below `config:`."
+        return FileProblem(key, f"unknown key {loc[-1]!r}"[:120], remedy)
     if kind == "missing":
         return FileProblem(key, "expected a value, the key is missing", _remedy(name, field))
     if kind in _EXPECTED:

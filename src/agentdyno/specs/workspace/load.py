@@ -174,6 +174,8 @@ def _paths(key: str, patterns: Sequence[str], folder: Path, source: str) -> tupl
             continue
         anchor = Path(pattern).anchor
         try:
+            if any("**" in part and part != "**" for part in Path(pattern).parts):  # from Python 3.13 on like one *
+                raise ValueError("'**' is any folders, and stands alone between two /")
             matches = sorted((Path(anchor) if anchor else folder).glob(pattern.removeprefix(anchor)))
         except (ValueError, NotImplementedError, OSError) as error:
             remedy = f"Write for example {'suites/*.yaml' if key == 'suites' else 'benchmarks/*.py'}."

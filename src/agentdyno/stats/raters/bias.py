@@ -21,6 +21,8 @@ from ..intervals import Interval
 from ..samples import Array, Values, require_inside_unit, to_array
 
 _FEWEST = 8
+_ROUNDING = 1e-9
+"""What a grade moves over the whole range of a cause by rounding alone, at most."""
 _SPENT = 2  # the weight, and what the truth does to the grade
 
 
@@ -86,7 +88,7 @@ def slope_given(
     slope = _Slope(float(direct.coefficients[1]), direct.influence[:, 1], _names(items, ""))
     if known is not None and others is not None and len(others.grades) >= _FEWEST:
         slope = _combined(direct, _fit(known, x), items, others)
-    return _tested(slope, y.size - direct.coefficients.size, confidence)
+    return _tested(slope, y.size - direct.coefficients.size, confidence, _ROUNDING / float(np.ptp(x)))
 
 
 def _combined(direct: _Fit, of_truth: _Fit | None, items: GradedItems, others: GradedItems) -> _Slope:
@@ -112,7 +114,8 @@ def _combined(direct: _Fit, of_truth: _Fit | None, items: GradedItems, others: G
     return _Slope(float(value), mixed, labels, (1 - weight) ** 2 * product, _SPENT, len(set(names)))
 
 
-def _tested(slope: _Slope, degrees: int, confidence: float) -> BiasSlope | None:
+def _tested(slope: _Slope, degrees: int, confidence: float, rounding: float) -> BiasSlope | None:
+    """What is below ``rounding`` is arithmetic's, and says nothing of the grades."""
     value, sums = slope.value, _summed(slope.influence, slope.labels)
     if sums.size < slope.influence.size:  # clusters: they are what varies
         degrees = min(degrees, sums.size - 2)
@@ -123,8 +126,9 @@ def _tested(slope: _Slope, degrees: int, confidence: float) -> BiasSlope | None:
     if slope.spent:
         variance *= slope.labelled / max(1, slope.labelled - slope.spent)
     error = math.sqrt(variance)
-    if error <= 1e-12:
-        return BiasSlope(value, Interval(value, value, confidence), 0.0 if abs(value) > 1e-9 else 1.0)
+    if error <= rounding:
+        value = value if abs(value) > rounding else 0.0
+        return BiasSlope(value, Interval(value, value, confidence), 0.0 if value else 1.0)
     half = t_quantile(0.5 + confidence / 2.0, degrees) * error
     p_value = 2.0 * t_cdf(-abs(value) / error, degrees)
     return BiasSlope(value, Interval(value - half, value + half, confidence), p_value)

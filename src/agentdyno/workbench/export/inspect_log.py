@@ -10,6 +10,7 @@ from pathlib import Path
 
 from agentdyno.errors import SpecError
 from agentdyno.model import ArmResult, Benchmark, Case, Phase, RunResult, RunStatus, Sample, Status
+from agentdyno.model.naming import shown_result
 from agentdyno.model.sample import scoring_items
 from agentdyno.version import __version__
 
@@ -28,8 +29,9 @@ def write_inspect(result: RunResult, folder: Path) -> list[Path]:
         )
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for arm in result.arms:
-        benchmark = next(item for item in result.suite.benchmarks if item.benchmark_id == arm.benchmark)
+    suite = result.suite
+    for arm in shown_result(result).arms:
+        benchmark = next(item for item in suite.benchmarks if item.benchmark_id == arm.benchmark)
         side = f"-{arm.side.value}" if arm.side is not None else ""
         name = re.sub(r"[^\w.@-]+", "_", f"{arm.agent}-{benchmark.benchmark_id}{side}")
         file = folder / f"{name}.json"

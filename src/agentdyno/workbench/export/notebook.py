@@ -7,6 +7,7 @@ from html import escape
 
 from agentdyno.model import ArmResult, RunResult
 from agentdyno.model.metric import format_value
+from agentdyno.model.naming import with_shown_arms
 
 MOST_ARMS = 30
 """Arms that are shown; a frame has them all."""
@@ -24,6 +25,7 @@ class _Whisker:
 
 def html_of(result: RunResult) -> str:
     """One line, one row an arm, and a dot with its 95 % interval for each."""
+    result = with_shown_arms(result)
     shown = result.arms[:MOST_ARMS]
     more = len(result.arms) - len(shown)
     table = _table(result, shown) + (f"<p>and {more} more: .to_frame('arms')</p>" if more else "")
@@ -82,12 +84,13 @@ def _muted(text: str) -> str:
 
 def _whiskers(result: RunResult, arms: tuple[ArmResult, ...]) -> list[_Whisker]:
     found = []
+    several = len({arm.benchmark for arm in arms}) > 1
     for arm in arms:
         if result.suite is not None:
             accuracy, spread = arm.scores.get("accuracy"), arm.spread
             low, high = (spread.low.get("accuracy"), spread.high.get("accuracy")) if spread else (None, None)
             if accuracy is not None:
-                found.append(_Whisker(arm.agent or arm.name, accuracy, low, high))
+                found.append(_Whisker(arm.name if several else arm.agent or arm.name, accuracy, low, high))
         elif (figure := arm.metrics.get("duration_s")) is not None and figure.median is not None:
             found.append(_Whisker(arm.name, figure.median, *(figure.ci or (None, None))))
     return found

@@ -12,6 +12,7 @@ from typing import Any, overload
 
 from agentdyno.errors import SpecError, nearest
 from agentdyno.model import RunResult
+from agentdyno.model.naming import meant_by
 from agentdyno.store import Store
 from agentdyno.store.rows import RunRow
 from agentdyno.workbench.export.frames import frame_of
@@ -127,8 +128,7 @@ def _since(value: str, query: str) -> Callable[[RunRow], bool]:
 
 
 def _has_agent(header: RunResult, agent: str) -> bool:
-    labels = [arm.agent for arm in header.arms if arm.agent]
-    return any(agent in (label, label.rpartition("@")[0]) for label in labels)
+    return any(meant_by(header.suite, arm.agent, agent) for arm in header.arms if arm.agent)
 
 
 def _when(started_at_ms: int) -> str:

@@ -10,13 +10,17 @@ from agentdyno.findings.figures.suite_figures import figures_of
 from agentdyno.model import ArmResult, RunResult, Sample
 from agentdyno.model.case import CaseKey
 from agentdyno.model.identity import canonical_json
+from agentdyno.model.naming import with_shown_arms
 
 Row = dict[str, object]
 SAMPLES = "samples"
 
 
 def rows_of(results: Sequence[RunResult], what: str = SAMPLES) -> list[Row]:
-    """Rows of ``samples``, ``cases`` or ``arms``; each has the columns of all, ``None`` where it has no value."""
+    """Rows of ``samples``, ``cases`` or ``arms``; each has the columns of all, ``None`` where it has no value.
+
+    Agents are called as everywhere else where people read of them.
+    """
     kinds: dict[str, Callable[[RunResult], Iterator[Row]]] = {
         SAMPLES: _samples,
         "cases": _cases,
@@ -24,7 +28,7 @@ def rows_of(results: Sequence[RunResult], what: str = SAMPLES) -> list[Row]:
     }
     if what not in kinds:
         raise SpecError(f"no rows of {what!r}", remedy=nearest(what, kinds))
-    rows = [row for result in results for row in kinds[what](result)]
+    rows = [row for result in results for row in kinds[what](with_shown_arms(result))]
     columns = dict.fromkeys(name for row in rows for name in row)
     return [{name: row.get(name) for name in columns} for row in rows]
 

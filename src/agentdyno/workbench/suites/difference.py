@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from typing import Any
 
 from agentdyno.model import Benchmark, Case, Suite
 from agentdyno.model.codec import to_plain
 from agentdyno.show.table import Cell, Column, Table, Tone
 
-_SHOWN = 60
-"""Characters of a value in the table; JSON has it whole."""
+_SHOWN, _BEFORE = 60, 20
+"""Characters of a value in the table, and how many of them come before what differs; JSON has it whole."""
 
 
 class ChangeKind(StrEnum):
@@ -96,8 +98,8 @@ def difference_table(found: SuiteDifference) -> Table:
     """One row a change; the contents' digests are in the title."""
     columns = (
         Column("", heading=False),
-        Column("benchmark"),
-        Column("case"),
+        Column("benchmark", wrap=True),
+        Column("case", wrap=True),
         Column("what", priority=1),
         Column("old", wrap=True),
         Column("new", wrap=True),
@@ -106,11 +108,8 @@ def difference_table(found: SuiteDifference) -> Table:
     rows = tuple(
         (
             Cell(item.kind.value, tones[item.kind]),
-            Cell(item.benchmark),
-            Cell(item.case),
-            Cell(item.field),
-            Cell(_shown(item.old)),
-            Cell(_shown(item.new)),
+            *map(Cell, (item.benchmark, item.case, item.field)),
+            *map(Cell, _side_by_side(item.old, item.new)),
         )
         for item in found.changes
     )
@@ -134,6 +133,39 @@ def _spelled(digest: str, version: str) -> str:
     return f"{digest} (version {version})" if version else digest
 
 
-def _shown(value: object) -> str:
-    text = "" if value is None else " ".join(str(value).split())
+def _side_by_side(old: object, new: object) -> tuple[str, str]:
+    """Both values from where they begin to differ, with a little of what comes before it."""
+    before, after = _text(old), _text(new)
+    if max(len(before), len(after)) <= _SHOWN or not (before and after):
+        return _cut(before), _cut(after)
+    pairs = enumerate(zip(before, after, strict=False))
+    start = next((place for place, (one, two) in pairs if one != two), min(len(before), len(after))) - _BEFORE
+    if start <= 0:
+        return _cut(before), _cut(after)
+    return _cut(f"…{before[start:]}"), _cut(f"…{after[start:]}")
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return " ".join(value.split())
+    if (
+        isinstance(value, (list, tuple))
+        and value
+        and all(isinstance(item, Mapping) and "name" in item for item in value)
+    ):
+        return ", ".join(map(_scorer, value))
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _scorer(item: Mapping[str, Any]) -> str:
+    """``includes (weight=2, ignore_case=true)``; a weight of 1 is that of all."""
+    said = {} if item.get("weight") in (None, 1) else {"weight": f"{item['weight']:g}"}
+    said |= {name: json.dumps(value, ensure_ascii=False) for name, value in (item.get("options") or {}).items()}
+    told = ", ".join(f"{name}={value}" for name, value in said.items())
+    return f"{item['name']} ({told})" if told else str(item["name"])
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
