@@ -177,6 +177,8 @@ class HttpDriver:
         }
         if self._source is None:  # clients on other machines have their own
             found["decoder"] = decoder_name()
+        if self._found.answers:
+            found["answers"] = self._found.answers
         if self._found.model:
             found["model"] = self._found.model
         if self._found.server:
@@ -217,6 +219,7 @@ class HttpDriver:
             max_bytes=options.max_bytes,
             cpu=options.cpus[number % len(options.cpus)] if options.cpus else None,
             kernel_stamps=self._kernel_stamps,
+            answers=self._found.answers,
         )
 
     def _begin(self, step: Step) -> None:

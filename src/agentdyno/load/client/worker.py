@@ -25,6 +25,7 @@ from agentdyno.load.journeys.runner import Journey, JourneyPace, JourneyRunner, 
 from agentdyno.load.plan.orders import ClientSettings, StepOrder
 from agentdyno.load.windows.records import RECORD
 from agentdyno.model.load import Dialect
+from agentdyno.wire.endpoints import ANSWERS
 from agentdyno.workers.serve import die_with
 
 TICK_S = 0.01
@@ -40,7 +41,8 @@ class Client:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, settings: ClientSettings, pipe: Pipe) -> None:
         self._loop, self._settings, self._pipe = loop, settings, pipe
-        decoder = StreamDecoder(CHAT.get(settings.dialect), settings.method, settings.max_bytes)
+        answers = CHAT.get(settings.dialect) or ANSWERS.get(settings.answers)
+        decoder = StreamDecoder(answers, settings.method, settings.max_bytes)
         self._backlog = Backlog(loop, decoder, settings.process)
         self._sender = Sender(loop, settings, self._backlog)
         self._drain_ns = self._start_ns = self._flushed_ns = self._expired_ns = 0
