@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import random
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -116,12 +116,13 @@ class QueueDriver:
             records[name] = np.array([row[place] for row in rows])
         records["first_byte"] = records["first_content"] = np.where(records["sent"] >= 0, records["done"], -1)
         builder.add(records, np.zeros(0, dtype=np.int64))
-        for at_s in np.arange(self.window_s / 2, step.duration_s, self.window_s).tolist():
-            before = sum(1 for row in rows if row[0] < at_s * _NS)
-            rss = self.model.rss_bytes + self.lost_bytes + self.model.leak_bytes * before
-            builder.observe(int(at_s * _NS), client_cpu=0.3, target_rss_bytes=rss)
+        began_s, lost_bytes = self.starts_s, self.lost_bytes
         self.lost_bytes += self.model.leak_bytes * len(rows)
-        yield from builder.finish()
+        for window in builder.finish():
+            middle_s = window.starts_s - began_s + window.duration_s / 2
+            before = sum(1 for row in rows if row[0] < middle_s * _NS)
+            rss = self.model.rss_bytes + lost_bytes + self.model.leak_bytes * before
+            yield replace(window, client_cpu=0.3, target_rss_bytes=rss)
         self.next_index, self.starts_s = builder.next_index, self.starts_s + step.duration_s
 
     def _open(self, step: Step, draw: random.Random) -> list[tuple[int, int, int, int, int]]:

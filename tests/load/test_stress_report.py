@@ -218,6 +218,19 @@ class TestClientLimited:
         assert client_limited([replace(window, target_cpu=0.99)], closed=True) == ""
         assert client_limited([replace(window, target_cpu=0.2)], closed=True) != ""
 
+    def test_a_client_that_waits_for_a_core_is_as_saturated_as_one_that_has_it(self) -> None:
+        window = replace(self.window(1e-6, 0.0109), client_cpu=0.62)
+        assert client_limited([window], closed=True) == ""
+        said = client_limited([replace(window, client_held=0.35)], closed=True)
+        assert said == "it used 62% of a core, and waited for one 35% of the time: the pace is its own"
+        assert client_limited([replace(window, client_held=0.2)], closed=True) == ""
+        assert "more processes would not help" in client_remedy([replace(window, client_held=0.35)])
+
+    def test_a_target_of_many_threads_is_no_excuse_while_answers_wait_for_the_client(self) -> None:
+        window = replace(self.window(1e-6, 0.0109), target_cpu=1.6, service=histogram(np.full(100, 10_900_000)))
+        assert client_limited([replace(window, unread=histogram(np.full(100, 1_000_000)))], closed=True) == ""
+        assert client_limited([replace(window, unread=histogram(np.full(100, 2_000_000)))], closed=True) != ""
+
     def test_one_request_in_a_hundred_may_be_later(self) -> None:
         on_time, late = self.window(1e-5, 0.05, sent=995), self.window(0.5, 0.05, sent=5)
         assert client_limited([on_time, late]) == ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,7 +55,11 @@ def test_lines_are_read_with_or_without_a_last_newline(data: list[str], ended: b
     assert [piece.data for piece in lines(body.encode())] == data
 
 
-@pytest.mark.parametrize("text", ["", "{", "nope", "[" * 100_000, '{"a": 1} x', b"\xff\xfe\x00", "9" * 5000])
+def test_a_number_with_more_digits_than_an_integer_here_may_have_is_json_all_the_same() -> None:
+    assert parse_json('{"long": %s, "short": 7}' % ("9" * 5000), "") == {"long": math.inf, "short": 7}
+
+
+@pytest.mark.parametrize("text", ["", "{", "nope", "[" * 100_000, '{"a": 1} x', b"\xff\xfe\x00"])
 def test_what_is_no_json_is_a_protocol_error(text: str | bytes) -> None:
     with pytest.raises(ProtocolError, match="not JSON"):
         parse_json(text, "http://h/x")

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentdyno.errors import DynoError, RunError
-from agentdyno.load.client.decode import CHAT
-from agentdyno.model.load import LoadTarget, TokenSource
+from agentdyno.load.client.decode import CHAT, token_source
+from agentdyno.load.windows.records import TOKEN_SOURCES
+from agentdyno.model.load import Dialect, LoadTarget, TokenSource
 from agentdyno.wire.address import Address
-from agentdyno.wire.chat import Completion, decode
-from agentdyno.wire.errors import ConnectError, ConnectTimeout, ProtocolError, Reset, TooLarge, Truncated, WireError
+from agentdyno.wire.chat import AnswerDialect, Completion, decode
+from agentdyno.wire.endpoints import endpoint_of
+from agentdyno.wire.errors import (
+    ConnectError,
+    ConnectTimeout,
+    ProtocolError,
+    Reset,
+    TlsFailed,
+    TooLarge,
+    Truncated,
+    WireError,
+)
 from agentdyno.wire.exchange import Exchange, ExchangeLimits, exchange, partial_answer
 from agentdyno.wire.ndjson import parse_json
 from agentdyno.wire.openai import error_message
@@ -24,13 +35,15 @@ _SHOWN = 200
 
 @dataclass(frozen=True, slots=True)
 class ProbeReply:
-    """What the target said of itself; empty and ``None`` where it did not."""
+    """What the target said of itself; empty and ``None`` where it did not. ``answers`` names how they are read, where
+    a plain address turned out to be a model's endpoint (``wire.endpoints.ANSWERS``)."""
 
     simulated: bool = False
     server: str = ""
     model: str = ""
     token_source: TokenSource | None = None
     status: int | None = None
+    answers: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +71,14 @@ def probe(target: LoadTarget, address: Address, data: bytes, *, timeout_s: float
 
 
 async def _probe(target: LoadTarget, request: Request, timeout_s: float, max_bytes: int) -> ProbeReply:
+    limits = ExchangeLimits(min(10.0, timeout_s / 2), max_bytes, any_encoding=target.dialect is Dialect.HTTP)
     pool = Pool(ssl_context=tls_context(target) if request.address.scheme == "https" else None)
     found = ProbeReply()
     try:
         async with asyncio.timeout(timeout_s):
             for _ in range(TRIES):
                 try:
-                    answer = await exchange(request, pool, ExchangeLimits(min(10.0, timeout_s / 2), max_bytes))
+                    answer = await exchange(request, pool, limits)
                 except (Reset, Truncated) as error:
                     arrived = partial_answer(error)
                     found = _of(arrived) if arrived is not None else found
@@ -85,9 +99,11 @@ async def _judge(target: LoadTarget, answer: Exchange) -> ProbeReply:
     found = _of(answer)
     if 300 <= answer.status < 500 and answer.status not in (408, 425, 429):
         raise _refused(target, answer)
-    chat = CHAT.get(target.dialect)
-    if chat is None or not answer.ok:
+    if not answer.ok:
         return found
+    chat = CHAT.get(target.dialect)
+    if chat is None:
+        return await _recognised(target, answer, found)
     kind = answer.content_type
     if kind not in chat.stream_types and "json" not in kind:
         raise RunError(
@@ -95,13 +111,32 @@ async def _judge(target: LoadTarget, answer: Exchange) -> ProbeReply:
             where=answer.endpoint,
             remedy=f"Is this the base URL of an endpoint that speaks {chat.name}?",
         )
-    completion: Completion = await decode(chat, answer)
+    return _with_model(found, chat, await decode(chat, answer))
+
+
+async def _recognised(target: LoadTarget, answer: Exchange, found: ProbeReply) -> ProbeReply:
+    """An address that is asked with a body of the user's own may be a model's endpoint: it is where it ends like one
+    and its answer is one."""
+    known = endpoint_of(target.http_method, Address.parse(target.url).path)
+    if known is None:
+        return found
+    _, answers = known
+    try:
+        completion = await decode(answers, answer)
+    except ProtocolError:
+        return found
+    if not completion.finished and not completion.content_ns:  # one that breaks off in the middle is one, too
+        return found
+    return replace(_with_model(found, answers, completion), answers=answers.name)
+
+
+def _with_model(found: ProbeReply, answers: AnswerDialect, completion: Completion) -> ProbeReply:
     source = None
     if completion.usage is not None:
-        source = TokenSource.OLLAMA if chat.name == "ollama" else TokenSource.USAGE
+        source = TOKEN_SOURCES[token_source(answers)]
     elif completion.content_ns:
         source = TokenSource.CHUNKS
-    return ProbeReply(found.simulated, found.server, completion.model, source, answer.status)
+    return replace(found, model=completion.model, token_source=source)
 
 
 def tls_context(target: LoadTarget) -> ssl.SSLContext:
@@ -128,20 +163,25 @@ def _refused(target: LoadTarget, answer: Exchange) -> DynoError:
         said = ""
     said = (said or _beginning(answer)).strip()[:_SHOWN]
     if answer.status in (401, 403):
-        remedy = f"Is the key in {target.key_env} right?" if target.key_env else "It wants a key: give --key-env."
+        remedy = "It wants a key: name the variable that holds it with --api-key-env."
+        if target.key_env:
+            remedy = f"Is the key in {target.key_env} right?"
+    elif answer.status == 405 and target.dialect is Dialect.HTTP:
+        remedy = f"It was asked with {target.http_method}: say another with --method, or what to send with --body."
     elif answer.status == 404 and target.model:
         remedy = f"Is there a model {target.model!r}, and is this the base URL?"
     else:
         remedy = "Send one such request by hand to see what it wants."
-    return RunError(f"every request is refused: status {answer.status}: {said}", where=answer.endpoint, remedy=remedy)
+    refused = f"every request is refused: status {answer.status}{': ' if said else ''}{said}"
+    return RunError(refused, where=answer.endpoint, remedy=remedy)
 
 
 def _explained(error: WireError, address: Address) -> DynoError:
     remedy = error.remedy
     if remedy is None and isinstance(error, ProtocolError) and address.scheme == "http":
         remedy = "Does it want https, or is it no HTTP server at all?"
-    elif remedy is None and isinstance(error, ConnectTimeout) and address.scheme == "https":
-        remedy = "Does it speak TLS at all?"
+    elif remedy is None and isinstance(error, (ConnectTimeout, TlsFailed)) and address.scheme == "https":
+        remedy = "Does it speak TLS at all? If not, its address begins with http://."
     return RunError(error.message, where=error.where or address.endpoint(), remedy=remedy)
 
 

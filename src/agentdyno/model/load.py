@@ -130,8 +130,8 @@ class Histogram:
 @dataclass(frozen=True, slots=True)
 class ClientPart:
     """What one of the clients on other machines had to do with a window. ``lag`` and ``wait`` are as in ``Window``,
-    ``cpu`` is the share of a core that it used. ``lost`` says why it was gone before the window's end: what it should
-    have asked from then on nobody has asked."""
+    ``cpu`` is the share of a core that it used, ``held`` that of the time in which it waited for one. ``lost`` says
+    why it was gone before the window's end: what it should have asked from then on nobody has asked."""
 
     asked: int = 0
     sent: int = 0
@@ -140,6 +140,7 @@ class ClientPart:
     wait: Histogram = field(default_factory=Histogram)
     cpu: float | None = None
     lost: str = ""
+    held: float | None = field(default=None, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +163,8 @@ class Window:
     ``cached_tokens`` are those of the input that the server had kept. ``statuses`` counts failures by HTTP status.
 
     ``slo_met`` successes meet every objective of the run (null without objectives). ``client_cpu`` is the busiest
-    client process's share of a core, ``target_rss_bytes`` and ``target_cpu`` the target's process where it is known.
+    client process's share of a core, ``client_held`` the share of the time in which it had work and waited for one
+    (null where nobody counts that), ``target_rss_bytes`` and ``target_cpu`` the target's process where it is known.
     ``clients`` has the part of each client on another machine; null without any.
     """
 
@@ -203,6 +205,7 @@ class Window:
     note: Mapping[str, float | str] = field(default_factory=dict)
     simulated: bool = False
     clients: Mapping[str, ClientPart] | None = field(default=None, metadata=LEFT_OUT)
+    client_held: float | None = field(default=None, metadata=LEFT_OUT)
 
     @property
     def ok(self) -> int:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from agentdyno.wire.anthropic import ANTHROPIC
 from agentdyno.wire.chat import AnswerDialect
 from agentdyno.wire.completions import COMPLETIONS, EMBEDDINGS
@@ -18,6 +21,8 @@ _ENDPOINTS: tuple[tuple[str, str, AnswerDialect], ...] = (
     ("completions", COMPLETIONS.path, COMPLETIONS),
     ("embeddings", EMBEDDINGS.path, EMBEDDINGS),
 )
+ANSWERS: Mapping[str, AnswerDialect] = MappingProxyType({dialect.name: dialect for *_, dialect in _ENDPOINTS})
+"""How answers are read, by name."""
 _OTHERS = ("/api/embeddings",)
 """What ends like an endpoint and is another one."""
 

@@ -18,10 +18,12 @@ from agentdyno.wire.request import Request
 
 @dataclass(frozen=True, slots=True)
 class ExchangeLimits:
-    """``max_bytes`` counts all that arrives of one answer, its head included."""
+    """``max_bytes`` counts all that arrives of one answer, its head included. With ``any_encoding`` a compressed body
+    is taken as it comes."""
 
     connect_timeout_s: float = CONNECT_TIMEOUT_S
     max_bytes: int = 32 * 1024 * 1024
+    any_encoding: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,10 @@ class _Conversation:
     reused: bool
 
     async def hold(self, connection: ClientConnection, data: bytes) -> Exchange:
-        parser = MessageParser(self.request.method, self.request.endpoint, self.limits.max_bytes)
+        limits = self.limits
+        parser = MessageParser(
+            self.request.method, self.request.endpoint, limits.max_bytes, any_encoding=limits.any_encoding
+        )
         whole = False
         try:
             connection.send(data)

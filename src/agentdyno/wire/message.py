@@ -145,7 +145,8 @@ class MessageParser:
     def _choose_framing(self, stamp: int, head: Head, left_over: int) -> None:
         encoding = (head.headers.get("content-encoding") or "identity").lower()
         if encoding != "identity" and not self._any_encoding:
-            raise ProtocolError(f"the answer is encoded as {encoding}, which was not asked for", where=self._endpoint)
+            message = f"the answer is encoded as {encoding}, which is not read here"
+            raise ProtocolError(message, where=self._endpoint, remedy="Ask for none, or switch it off at the server.")
         transfer = [part.strip().lower() for part in (head.headers.get("transfer-encoding") or "").split(",")]
         if self._method == "HEAD" or head.status in (204, 304):
             self._finish(stamp)

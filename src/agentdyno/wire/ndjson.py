@@ -24,8 +24,24 @@ def lines(body: bytes) -> Iterator[Piece]:
 def parse_json(text: str | bytes, endpoint: str) -> object:
     """One JSON document; what is none is a ``ProtocolError``."""
     try:
-        value: object = json.loads(text)
+        value: object = _loaded(text)
     except (ValueError, RecursionError):
         shown = text[:60] if isinstance(text, str) else text[:60].decode("utf-8", "replace")
         raise ProtocolError(f"not JSON: {shown!r}", where=endpoint) from None
     return value
+
+
+def _loaded(text: str | bytes) -> object:
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise
+    except ValueError:  # it has a number with more digits than Python makes an integer of
+        return json.loads(text, parse_int=_whole_number)
+
+
+def _whole_number(digits: str) -> int | float:
+    try:
+        return int(digits)
+    except ValueError:
+        return float(digits)

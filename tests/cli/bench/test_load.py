@@ -71,6 +71,7 @@ def test_a_dry_run_sends_nothing(bench: Bench, server: RunningServer) -> None:
     ("arguments", "said"),
     [
         (("http://127.0.0.1:9/v1", "--model", "m", "--rate", "5"), "127.0.0.1:9"),
+        (("http://127.0.0.1:9", "--rate", "5", "--api-key-env", "DYNO_NO_SUCH_KEY"), "DYNO_NO_SUCH_KEY is not set"),
         (("https://example.com/v1", "--rate", "5"), "--i-own-this-target"),
         (("no-such-agent", "--rate", "5"), "no-such-agent"),
         (("http://127.0.0.1:9", "--slo", "fast", "--rate", "5"), "not an objective"),

@@ -136,6 +136,26 @@ def test_every_call_of_the_schedule_is_made_and_counted_once(tmp_path: Path) -> 
     assert sorted(raw["due"].tolist()) == [number * 10_000_000 for number in range(30)]
 
 
+def test_a_burst_of_work_is_told_as_its_share_of_the_window() -> None:
+    """Answers that come all at once keep a client busy for a moment: it is not saturated by that."""
+
+    async def work_once(case: Case) -> Response:
+        until_ns = time.thread_time_ns() + 80_000_000
+        while time.thread_time_ns() < until_ns:
+            pass
+        await asyncio.sleep(5.0)
+        return Response("yes")
+
+    subject = Subject(at_once)
+    step = Step("loop", (Stage("steady", 0.8, concurrency=1),), Arrivals.CLOSED, drain_s=0.0)
+    with driving(subject, options=LoadOptions(window_s=0.8)) as driver:
+        subject._answer = work_once
+        (window,) = driver.run(step)
+    assert window.client_cpu is not None
+    assert 0.0 < window.client_cpu < 0.5
+    assert window.client_held is not None
+
+
 def test_a_target_that_hangs_holds_up_nothing_but_itself() -> None:
     options = LoadOptions(window_s=0.1, connections=2)
     with driving(Subject(never), cases=(*CASES, Case("hang", "x")), options=options) as driver:

@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 from agentdyno.load.client.shapes import SHAPES
 from agentdyno.load.client.stream_decode import StreamDecoder
 from agentdyno.load.client.stream_reader import COMPILED, PYTHON, SETTING, compiled_read
+from agentdyno.load.windows.records import OUTCOMES
+from agentdyno.model.load import Outcome
 from agentdyno.wire.openai import OPENAI
 from tests.compiled import can_compile
 from tests.load.server_streams import SERVERS, ServerStream
@@ -109,6 +111,14 @@ def test_order_blanks_and_further_fields_make_no_difference(
     assert plain(found)[4] == plain(BothDecoders(stream).agree(split(stream.raw)))[4]
     if not any("\\ud" in json.dumps(item) for item in more):  # halves of pairs are left
         assert both.left == 0
+
+
+@pytest.mark.parametrize("digits", [64, 65, 4300, 4301, 9000])
+def test_a_number_of_any_length_in_a_field_that_does_not_count_is_no_fault(digits: int) -> None:
+    event = b'data: {"created":' + b"9" * digits + b',"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
+    good = b'data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}]}\n\n'
+    found = BothDecoders(ServerStream(OPENAI, ())).agree(split(ServerStream(OPENAI, (event, good, DONE)).raw))
+    assert (OUTCOMES[found.outcome], found.chunks) == (Outcome.OK, 2)
 
 
 def left_by_the_reader(*events: bytes) -> bool:

@@ -128,13 +128,14 @@ def test_load_goes_over_tls(tmp_path: Path) -> None:
 
 def test_messages_arrive_whole_and_in_order_however_they_are_cut() -> None:
     ours, theirs = (Pipe(end) for end in socket.socketpair())
-    state = RequestBatch(empty_records(2), empty_records(0)["due"], 5, None, 7, 8, 9)
+    state = RequestBatch(empty_records(2), empty_records(0)["due"], 5, None, 7, 8, 3, 9)
     ours.post(Kind.BATCH, state.encode())
     ours.post(Kind.ENDED, {"a": 1})
     first = next(iter(theirs.receive()))
     second = next(iter(theirs.receive()))
     found = decode_batch(first[1])
     assert (len(found.records), found.up_to_ns, found.open_due_ns, found.open_requests) == (2, 5, None, 9)
+    assert (found.at_ns, found.cpu_ns, found.held_ns) == (7, 8, 3)
     assert second[0] is Kind.ENDED
     ours.close()
     assert list(theirs.receive()) == []

@@ -40,6 +40,10 @@ async def raising(client):
     await client.ask("one")
     raise ValueError("not as it should be")
 
+async def leaving(client):
+    await client.ask("one")
+    raise SystemExit("enough")
+
 async def empty(client):
     raise LookupError("nothing to do")
 
@@ -152,7 +156,7 @@ def test_so_many_journeys_are_on_their_way_in_a_closed_loop(file: Path) -> None:
 
 def test_a_turn_holds_the_answer_before_it(file: Path) -> None:
     agent = Echo()
-    on_agent(agent, file, "talk", rate(5, 0.2))
+    on_agent(agent, file, "talk", rate(1, 1.0))
     assert agent.asked[:2] == [
         [{"role": "user", "content": "first"}],
         [
@@ -184,16 +188,16 @@ def test_a_check_that_fails_spoils_the_call_before_it_and_no_other(
 
 
 @pytest.mark.parametrize("where", ["endpoint", "agent"])
+@pytest.mark.parametrize(
+    ("name", "said"), [("raising", "ValueError: not as it should be"), ("leaving", "SystemExit: enough")]
+)
 def test_an_exception_spoils_the_last_call_and_ends_the_journey(
-    server: RunningServer, file: Path, where: str
+    server: RunningServer, file: Path, where: str, name: str, said: str
 ) -> None:
     step = rate(20, 0.2)
-    windows = (
-        on_endpoint(server, file, "raising", step) if where == "endpoint" else on_agent(Echo(), file, "raising", step)
-    )
+    windows = on_endpoint(server, file, name, step) if where == "endpoint" else on_agent(Echo(), file, name, step)
     assert counted(windows) == {"check_failed": 4}
-    texts = {text for window in windows for text in window.examples.values()}
-    assert texts == {"ValueError: not as it should be"}
+    assert {text for window in windows for text in window.examples.values()} == {said}
 
 
 @pytest.mark.parametrize("where", ["endpoint", "agent"])

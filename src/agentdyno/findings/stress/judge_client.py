@@ -20,6 +20,7 @@ BUSY = 0.50
 """A client that used less of its core than this was not late by its own work."""
 QUANTILES = (0.5, 0.99)
 _LATE_REQUESTS = 1.5
+_TOLD = 0.01
 _TIMES = ("latency", "service", "ttft", "queued_ttft")
 _Figure = tuple[float | None, float, float | None]
 """A quantile (``None``: the mean), what is reported there, and the objective's limit."""
@@ -42,9 +43,9 @@ def client_limited(
     """Why the client is to blame, or an empty text where it is not.
 
     It sent less than 99 % of what was due although a connection was free. Or its own part of a latency is above
-    10 % of the latency that is reported, and above 10 % of the room below the objective on that latency. Or it used
-    over 90 % of a core in a closed loop while the target did not. An objective that is missed without the client's
-    part as well is the target's; a single late request is never enough.
+    10 % of the latency that is reported, and above 10 % of the room below the objective on that latency. Or it had
+    work for over 90 % of the time in a closed loop (see ``saturated``). An objective that is missed without the
+    client's part as well is the target's; a single late request is never enough.
 
     Of several clients on other machines each is held to that by itself, and named: among many, the lateness of one
     would hide in the quantiles of all. One that was lost spoils the step, since nobody asked what it should have.
@@ -73,7 +74,7 @@ def _part_of(windows: Sequence[Window], name: str) -> list[Window]:
         part = (window.clients or {}).get(name)
         if part is not None:
             asked = replace(window, asked=part.asked, sent=part.sent, unsent=part.unsent, client_cpu=part.cpu)
-            found.append(replace(asked, lag=part.lag, wait=part.wait))
+            found.append(replace(asked, lag=part.lag, wait=part.wait, client_held=part.held))
     return found
 
 
@@ -85,7 +86,7 @@ def _limited(windows: Sequence[Window], figures: Sequence[_Figure], check: str, 
     if waited <= 0 and unsent > asked * (1.0 - LEAST_DELIVERED):
         return f"it sent {1.0 - unsent / asked:.1%} of what was asked while connections were free" + _busy(windows)
     if closed and saturated(windows):
-        return f"it used {_share(windows, 'client_cpu'):.0%} of a core, and the target less: the pace is its own"
+        return f"{_worked(windows)}: the pace is its own"
     for at, reported, limit in figures:
         reason = _too_much(windows, at, reported, limit)
         if reason:
@@ -96,15 +97,28 @@ def _limited(windows: Sequence[Window], figures: Sequence[_Figure], check: str, 
 def client_remedy(windows: Sequence[Window]) -> str:
     """What helps: more processes where one had enough to do, else a machine that lets it work when it has to."""
     busiest = max((window.client_cpu or 0.0 for window in windows), default=0.0)
-    if busiest >= BUSY:
+    if busiest >= BUSY and (_share(windows, "client_held") or 0.0) < OWN_SHARE:
         return "Use more processes, or a machine with more free cores."
     return "Measure on a machine with free cores: the client waited for one, and more processes would not help."
 
 
 def saturated(windows: Sequence[Window]) -> bool:
-    """Whether the client's busiest process used up its core, and the target is not known to have done the same."""
+    """Whether the client's busiest process always had work: on its core, or waiting for one.
+
+    It is spared where the target is known to have used a core as well, and answers did not wait for the client: a
+    target with many threads may use a core long before it is at its limit.
+    """
+    wanted = (_share(windows, "client_cpu") or 0.0) + (_share(windows, "client_held") or 0.0)
     target = _share(windows, "target_cpu")
-    return (_share(windows, "client_cpu") or 0.0) > SATURATED and not (target is not None and target > SATURATED)
+    spared = target is not None and target > SATURATED and unread_share(windows) <= OWN_SHARE
+    return wanted > SATURATED and not spared
+
+
+def unread_share(windows: Sequence[Window]) -> float:
+    """The part of the time that requests of a closed loop were in flight in which answers waited to be read."""
+    unread = mean(merged(window.unread for window in windows)) or 0.0
+    answering = mean(merged(window.service for window in windows)) or 0.0
+    return unread / (unread + answering) if unread else 0.0
 
 
 def _figures(windows: Sequence[Window], timed: Sequence[Objective]) -> list[_Figure]:
@@ -150,4 +164,11 @@ def _share(windows: Sequence[Window], name: str) -> float | None:
 
 def _busy(windows: Sequence[Window]) -> str:
     shares = [window.client_cpu for window in windows if window.client_cpu is not None]
-    return f"; its busiest process used {max(shares):.0%} of a core" if shares else ""
+    held = _share(windows, "client_held") or 0.0
+    waited = f", and waited for one {held:.0%} of the time" if held >= _TOLD else ""
+    return f"; its busiest process used {max(shares):.0%} of a core{waited}" if shares else ""
+
+
+def _worked(windows: Sequence[Window]) -> str:
+    used, held = _share(windows, "client_cpu") or 0.0, _share(windows, "client_held") or 0.0
+    return f"it used {used:.0%} of a core" + (f", and waited for one {held:.0%} of the time" if held >= _TOLD else "")

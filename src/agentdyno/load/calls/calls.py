@@ -19,6 +19,7 @@ from agentdyno.contracts import Agent, CaseFailed
 from agentdyno.load.calls.rows import EndedCall, failed_outcome, record_row
 from agentdyno.load.plan.schedule import LoadSchedule, concurrency_at, stage_at
 from agentdyno.load.plan.sessions import HeldConversation, SessionPlan
+from agentdyno.load.windows.core import HeldTime
 from agentdyno.load.windows.records import UNKNOWN
 from agentdyno.model.case import Case, Response
 from agentdyno.model.load import Arrivals, LoadOptions, Outcome, Step
@@ -28,22 +29,23 @@ _NS = 1_000_000_000
 _FLUSH_S = 0.05
 _TICK_NS = 10_000_000
 _LEAD_NS = 5_000_000
-_SHORTEST_NS = 20_000_000
 _NEVER = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
 class CallBatch:
     """What ended since the batch before; ``cached`` are the tokens of each input that its server had kept, -1 where
-    that is not said. ``up_to_ns`` and ``open_due_ns`` are as ``WindowBuilder`` wants them;
-    ``cpu`` is the share of a core that the loop's thread took."""
+    that is not said. ``up_to_ns`` and ``open_due_ns`` are as ``WindowBuilder`` wants them. At
+    ``at_ns`` the loop's thread had used ``cpu_ns`` of CPU time in this step, and waited ``held_ns`` for a core."""
 
     rows: list[tuple[int, ...]]
     cached: list[int]
     examples: list[tuple[int, Outcome, str]]
     up_to_ns: int
     open_due_ns: int | None
-    cpu: float | None
+    at_ns: int
+    cpu_ns: int
+    held_ns: int
     simulated: bool
     last: bool
 
@@ -130,13 +132,15 @@ class AgentCalls:
         self._cached: list[int] = []
         self._examples: list[tuple[int, Outcome, str]] = []
         self._simulated = self._over = False
-        self._cpu_ns = self._cpu_at_ns = 0
+        self._cpu_ns = self._held_ns = 0
+        self._held: HeldTime | None = None
         self.others: OtherWork | None = None
         """Asks for calls by itself, beside the schedule or in place of it."""
 
     def begin(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._cpu_ns, self._cpu_at_ns = time.thread_time_ns(), time.perf_counter_ns()
+        self._held = HeldTime()
+        self._cpu_ns, self._held_ns = time.thread_time_ns(), self._held.so_far_ns()
         self._alarm = make_alarm(self._loop, self._wake)
         self._flusher = self._loop.call_later(_FLUSH_S, self._flush)
         self._alarm.set(self.start_ns)
@@ -327,6 +331,8 @@ class AgentCalls:
         self._alarm.close()
         self._flusher.cancel()
         self._emit(last=True)
+        if self._held is not None:
+            self._held.close()
 
     def _drop(self, live: _Live) -> None:
         if live.timer is not None:
@@ -355,12 +361,8 @@ class AgentCalls:
 
     def _emit(self, *, last: bool) -> None:
         now = self.now_ns()
-        cpu_ns, at_ns = time.thread_time_ns(), time.perf_counter_ns()
-        passed = at_ns - self._cpu_at_ns
-        cpu = None
-        if passed >= _SHORTEST_NS:
-            cpu = (cpu_ns - self._cpu_ns) / passed
-            self._cpu_ns, self._cpu_at_ns = cpu_ns, at_ns
+        cpu_ns = time.thread_time_ns() - self._cpu_ns
+        held_ns = 0 if self._held is None else self._held.so_far_ns() - self._held_ns
         due = min((live.call.due_ns for live in self._live.values()), default=_NEVER)
         if self._waiting:
             due = min(due, min(call.due_ns for call in self._waiting))
@@ -373,8 +375,7 @@ class AgentCalls:
             due = min(due, *(at for at in self.others.open_ns() if at is not None), _NEVER)
             up_to = min(now, due)
         open_due = None if due == _NEVER else due
-        batch = CallBatch(
-            self._rows, self._cached, self._examples, up_to, open_due, cpu, simulated=self._simulated, last=last
-        )
+        work = (self._rows, self._cached, self._examples)
+        batch = CallBatch(*work, up_to, open_due, now, cpu_ns, held_ns, simulated=self._simulated, last=last)
         self._rows, self._cached, self._examples = [], [], []
         self.batches.put(batch)

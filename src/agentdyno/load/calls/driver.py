@@ -38,6 +38,7 @@ from agentdyno.load.plan.sessions import plan_sessions
 from agentdyno.load.plan.trace import Trace
 from agentdyno.load.scenarios.large_inputs import words_named
 from agentdyno.load.windows.collect import WindowBuilder
+from agentdyno.load.windows.core import CoreTimes, with_core
 from agentdyno.load.windows.records import EXTRA, UNKNOWN, Gaps, RawFile, records_of
 from agentdyno.model.case import Case, Response
 from agentdyno.model.load import Arrivals, LoadOptions, Objective, Step, Window
@@ -82,6 +83,8 @@ class AgentDriver:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._index = 0
+        self._starts_s = 0.0
+        self._core = CoreTimes()
         self.began_ns: int | None = None
         self._observed: dict[str, object] = {}
 
@@ -114,7 +117,7 @@ class AgentDriver:
                 except queue.Empty:
                     continue
                 self._add(builder, batch)
-                ready += builder.pop_finished(batch.up_to_ns, batch.open_due_ns)
+                ready += map(self._with_core, builder.pop_finished(batch.up_to_ns, batch.open_due_ns))
                 if batch.last:
                     running = False
                     # Replayed conversations may have ended before their time was over.
@@ -179,8 +182,10 @@ class AgentDriver:
             calls = AgentCalls(self._agent, _round(cases), step, schedule, self._options, plan)
         if self.began_ns is None:
             self.began_ns = calls.start_ns
-        starts_s = (calls.start_ns - self.began_ns) / _NS
-        builder = WindowBuilder(step, self._options.window_s, self._index, starts_s, self._objectives)
+        self._starts_s = (calls.start_ns - self.began_ns) / _NS
+        self._core = CoreTimes()
+        self._core.add(0, 0, 0)
+        builder = WindowBuilder(step, self._options.window_s, self._index, self._starts_s, self._objectives)
         builder.simulated = self.simulated
         return calls, builder
 
@@ -207,10 +212,13 @@ class AgentDriver:
             builder.add(records, _NO_GAPS, extras)
             if self._raw is not None:
                 self._raw.add(records)
-        if batch.cpu is not None:
-            builder.observe(batch.up_to_ns, client_cpu=batch.cpu)
+        self._core.add(batch.at_ns, batch.cpu_ns, batch.held_ns)
         for due_ns, outcome, text in batch.examples:
             builder.example(due_ns, outcome, text)
+
+    def _with_core(self, window: Window) -> Window:
+        begin_ns = (window.starts_s - self._starts_s) * _NS
+        return with_core(window, [self._core.between(begin_ns, begin_ns + window.duration_s * _NS)])
 
     def _break_off(self, calls: AgentCalls, builder: WindowBuilder) -> tuple[Window, ...]:
         self._opened().call_soon_threadsafe(calls.stop)
@@ -227,7 +235,7 @@ class AgentDriver:
         return self._close_step(builder, stopped_ns)
 
     def _close_step(self, builder: WindowBuilder, stopped_ns: int | None) -> tuple[Window, ...]:
-        windows = tuple(builder.finish(stopped_ns))
+        windows = tuple(map(self._with_core, builder.finish(stopped_ns)))
         self._index = builder.next_index
         return windows
 

@@ -113,7 +113,7 @@ class Links:
 
     def _link(self) -> LoadConnection:
         settings = self._settings
-        verify = settings.dialect is Dialect.HTTP
+        verify = settings.dialect is Dialect.HTTP and not settings.answers
         return LoadConnection(self._owner, settings.method, settings.max_bytes, self._known, verify=verify)
 
     async def warm_up(self, wanted: int) -> str:

@@ -20,6 +20,7 @@ from agentdyno.wire.ollama import OLLAMA
 from agentdyno.wire.openai import OPENAI, error_message
 
 CHAT: Mapping[Dialect, ChatDialect] = {Dialect.OPENAI: OPENAI, Dialect.OLLAMA: OLLAMA}
+"""What is asked in words of its own; answers to requests of the user's own making are read by ``wire.endpoints``."""
 OK = OUTCOME_CODES[Outcome.OK]
 _SHOWN = 300
 _RETRY_AFTER = re.compile(rb"\r\nretry-after:[ \t]*([0-9]{1,9}(?:\.[0-9]{1,9})?)[ \t]*\r\n", re.IGNORECASE)
@@ -59,7 +60,7 @@ class ExactDecoder:
 
     def decode(self, reads: Sequence[Read], ending: ExchangeEnding, done_ns: int) -> Decoded:
         """``done_ns`` is when the exchange ended."""
-        parser = MessageParser(self._method, "", self._max_bytes)
+        parser = self._parser()
         broken = ""
         try:
             for read in reads:
@@ -77,7 +78,7 @@ class ExactDecoder:
 
     def text(self, reads: Sequence[Read]) -> str:
         """What a complete answer says; all of its body where it is no chat."""
-        parser = MessageParser(self._method, "", self._max_bytes)
+        parser = self._parser()
         for read in reads:
             parser.feed(read)
         if self._chat is None or parser.head is None:
@@ -85,6 +86,10 @@ class ExactDecoder:
         builder = CompletionBuilder()
         self._read(self._chat, builder, parser)
         return "".join(builder.text)
+
+    def _parser(self) -> MessageParser:
+        """Where any body will do, a compressed one does."""
+        return MessageParser(self._method, "", self._max_bytes, any_encoding=self._chat is None)
 
     def _read(self, chat: AnswerDialect, builder: CompletionBuilder, parser: MessageParser) -> str:
         """Adds what the body says, and returns what is wrong with it."""

@@ -10,8 +10,6 @@ from pathlib import Path
 from time import perf_counter_ns
 from typing import Protocol
 
-import numpy as np
-
 from agentdyno.errors import RunError, SpecError
 from agentdyno.load.client.pipe import RequestBatch
 from agentdyno.load.client.process import ClientHandle, ClientLost, ClientProcess, Example
@@ -21,6 +19,7 @@ from agentdyno.load.plan.material import Materials
 from agentdyno.load.plan.orders import ClientSettings, StepOrder
 from agentdyno.load.probe import ProbeReply, probe
 from agentdyno.load.windows.collect import WindowBuilder
+from agentdyno.load.windows.core import with_core
 from agentdyno.load.windows.records import RawFile
 from agentdyno.model.load import Dialect, LoadOptions, LoadTarget, Objective, Step, Window
 from agentdyno.wire.address import Address
@@ -177,6 +176,8 @@ class HttpDriver:
         }
         if self._source is None:  # clients on other machines have their own
             found["decoder"] = decoder_name()
+        if self._found.answers:
+            found["answers"] = self._found.answers
         if self._found.model:
             found["model"] = self._found.model
         if self._found.server:
@@ -217,6 +218,7 @@ class HttpDriver:
             max_bytes=options.max_bytes,
             cpu=options.cpus[number % len(options.cpus)] if options.cpus else None,
             kernel_stamps=self._kernel_stamps,
+            answers=self._found.answers,
         )
 
     def _begin(self, step: Step) -> None:
@@ -288,23 +290,16 @@ class HttpDriver:
         """The share of a core of each client in the window, and of the busiest; and who was gone before its end."""
         begin_ns = (window.starts_s - self._starts_s) * _NS
         end_ns = begin_ns + window.duration_s * _NS
-        shares: dict[str, float] = {}
-        for client in self._clients:
-            if len(client.cpu) > 1:
-                at, used = zip(*client.cpu, strict=True)
-                low, high = max(begin_ns, at[0]), min(end_ns, at[-1])
-                if high > low:
-                    before, after = np.interp([low, high], at, used)
-                    shares[client.name] = float(after - before) / (high - low)
-                client.cpu = [sample for sample in client.cpu if sample[0] > end_ns - _NS]
+        shares = {client.name: client.core.between(begin_ns, end_ns) for client in self._clients}
         if window.clients is not None:
             lost = {client.name: client.lost for client in self._clients if client.lost and client.up_to_ns < end_ns}
-            parts = {
-                name: replace(part, cpu=shares.get(name), lost=lost.get(name, ""))
-                for name, part in window.clients.items()
-            }
+            parts = dict(window.clients)
+            for name, part in window.clients.items():
+                share = shares.get(name)
+                known = part if share is None else replace(part, cpu=share.used, held=share.held)
+                parts[name] = replace(known, lost=lost.get(name, ""))
             window = replace(window, clients=parts)
-        return replace(window, client_cpu=max(shares.values())) if shares else window
+        return with_core(window, shares.values())
 
 
 def _resolve(address: Address) -> tuple[str, ...]:

@@ -239,7 +239,7 @@ class LoadConnection(asyncio.Protocol):
 
     def _exactly(self, now: int) -> None:
         """From here on every byte of this answer is parsed as it comes."""
-        self._parser = MessageParser(self._method, "", self._max_bytes)
+        self._parser = MessageParser(self._method, "", self._max_bytes, any_encoding=self._verify)
         self._mode = EXACT
         for read in self.reads[:-1]:
             if not self._feed(read):

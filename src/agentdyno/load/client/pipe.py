@@ -20,7 +20,7 @@ import numpy as np
 from agentdyno.load.windows.records import EXTRA, RECORD, Extras, Gaps, Records
 from agentdyno.workers.frames import LARGEST_BYTES, FrameReader, bytes_frame
 
-_BATCH = struct.Struct("<IIqqqqq")
+_BATCH = struct.Struct("<IIqqqqqq")
 _READ_BYTES = 1 << 20
 _MORE_FOLLOWS = 0x80
 """Added to the kind in all frames but the last of a message that is too long for one."""
@@ -56,8 +56,8 @@ class Kind(IntEnum):
 class RequestBatch:
     """Finished requests, and how far a client is. Times are nanoseconds since the start of the step: every request
     that ended before ``up_to_ns`` has been sent, ``open_due_ns`` is when the earliest of those that have not ended
-    was due (``None`` without any), ``cpu_ns`` is the CPU time of the process so far, at ``at_ns``. ``extras``
-    has a row for each record."""
+    was due (``None`` without any). At ``at_ns`` the process had used ``cpu_ns`` of CPU time, and waited ``held_ns``
+    for a core. ``extras`` has a row for each record."""
 
     records: Records
     gaps: Gaps
@@ -65,6 +65,7 @@ class RequestBatch:
     open_due_ns: int | None
     at_ns: int
     cpu_ns: int
+    held_ns: int
     open_requests: int
     extras: Extras | None = None
 
@@ -75,12 +76,12 @@ class RequestBatch:
 
 def encode_batch(records: bytes, gaps: bytes, extras: bytes, state: RequestBatch) -> bytes:
     open_due_ns = -1 if state.open_due_ns is None else max(0, state.open_due_ns)
-    times = (state.up_to_ns, open_due_ns, state.at_ns, state.cpu_ns, state.open_requests)
+    times = (state.up_to_ns, open_due_ns, state.at_ns, state.cpu_ns, state.held_ns, state.open_requests)
     return _BATCH.pack(len(records), len(extras), *times) + records + extras + gaps
 
 
 def decode_batch(data: bytes) -> RequestBatch:
-    size, more, up_to_ns, open_due_ns, at_ns, cpu_ns, open_requests = _BATCH.unpack_from(data)
+    size, more, up_to_ns, open_due_ns, at_ns, cpu_ns, held_ns, open_requests = _BATCH.unpack_from(data)
     middle = _BATCH.size + size
     return RequestBatch(
         np.frombuffer(data[_BATCH.size : middle], RECORD),
@@ -89,6 +90,7 @@ def decode_batch(data: bytes) -> RequestBatch:
         None if open_due_ns < 0 else open_due_ns,
         at_ns,
         cpu_ns,
+        held_ns,
         open_requests,
         np.frombuffer(data[middle : middle + more], EXTRA) if more else None,
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from agentdyno.errors import RunError
 from agentdyno.load.client.pipe import Kind, Pipe, RequestBatch, decode_batch, load_value
 from agentdyno.load.plan.orders import ClientSettings, StepOrder
+from agentdyno.load.windows.core import CoreTimes
 from agentdyno.model.load import Outcome
 from agentdyno.workers.spawn import WorkerStart, spawn
 
@@ -34,7 +35,7 @@ class ClientHandle:
         self.ended_ns = 0
         """When a step ended, in ns since its start."""
         self.problem = self.lost = ""
-        self.cpu: list[tuple[int, int]] = []
+        self.core = CoreTimes()
 
     @property
     def name(self) -> str:
@@ -51,7 +52,7 @@ class ClientHandle:
         self.ready = self.ended = False
         self.problem = ""
         self.up_to_ns, self.open_due_ns, self.open_requests, self.ended_ns = 0, 0, 0, 0
-        self.cpu = []
+        self.core = CoreTimes()
         self.pipe.post(Kind.STEP, order)
 
     def go(self, start_ns: int) -> None:
@@ -78,7 +79,7 @@ class ClientHandle:
             batch = decode_batch(data)
             self.up_to_ns, self.open_due_ns = batch.up_to_ns, batch.open_due_ns
             self.open_requests = batch.open_requests
-            self.cpu.append((batch.at_ns, batch.cpu_ns))
+            self.core.add(batch.at_ns, batch.cpu_ns, batch.held_ns)
             return batch
         if kind is Kind.EXAMPLE:
             example: Example = load_value(data)

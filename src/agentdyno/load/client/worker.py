@@ -23,8 +23,10 @@ from agentdyno.load.client.stream_decode import StreamDecoder
 from agentdyno.load.journeys.replay import Replay
 from agentdyno.load.journeys.runner import Journey, JourneyPace, JourneyRunner, load_journey
 from agentdyno.load.plan.orders import ClientSettings, StepOrder
+from agentdyno.load.windows.core import HeldTime
 from agentdyno.load.windows.records import RECORD
 from agentdyno.model.load import Dialect
+from agentdyno.wire.endpoints import ANSWERS
 from agentdyno.workers.serve import die_with
 
 TICK_S = 0.01
@@ -40,11 +42,13 @@ class Client:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, settings: ClientSettings, pipe: Pipe) -> None:
         self._loop, self._settings, self._pipe = loop, settings, pipe
-        decoder = StreamDecoder(CHAT.get(settings.dialect), settings.method, settings.max_bytes)
+        answers = CHAT.get(settings.dialect) or ANSWERS.get(settings.answers)
+        decoder = StreamDecoder(answers, settings.method, settings.max_bytes)
         self._backlog = Backlog(loop, decoder, settings.process)
         self._sender = Sender(loop, settings, self._backlog)
         self._drain_ns = self._start_ns = self._flushed_ns = self._expired_ns = 0
         self._running = self._stopping = False
+        self._held = HeldTime()
         self._decoder = decoder
         self._calls: EndpointCalls | None = None
         self._journeys: JourneyRunner | None = None
@@ -162,6 +166,7 @@ class Client:
             min(dues) - start_ns if dues else None,
             now_ns - start_ns,
             process_time_ns(),
+            self._held.so_far_ns(),
             sender.active,
         )
         self._pipe.post(Kind.BATCH, encode_batch(*backlog.take_rows(), state))

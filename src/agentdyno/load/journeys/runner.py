@@ -131,7 +131,7 @@ class JourneyRunner:
             await self._journey(client)
         except CallFailed:
             pass
-        except Exception as error:  # noqa: BLE001  (a journey may raise anything; it is counted)
+        except (Exception, SystemExit) as error:  # noqa: BLE001  (a journey may raise anything; it is counted)
             client.spoil(f"{type(error).__name__}: {error}")
         finally:
             client.settle()

@@ -23,7 +23,8 @@ _AT_A_TIME = 4096
 class ClientSettings:
     """What one client process is and whom it asks. ``connections`` is its own share, ``cpu`` the core it is bound to
     (``None``: any). ``server_name`` is for TLS, which is used where ``tls`` is set. ``kernel_stamps``: what arrives
-    is stamped by the kernel, which must be able to (``stamped.has_kernel_stamps``)."""
+    is stamped by the kernel, which must be able to (``stamped.has_kernel_stamps``). ``answers`` names how those of a
+    plain address are read (``wire.endpoints.ANSWERS``); without it any body will do there."""
 
     process: int
     processes: int
@@ -40,6 +41,7 @@ class ClientSettings:
     max_bytes: int = 32 * 1024 * 1024
     cpu: int | None = None
     kernel_stamps: bool = False
+    answers: str = ""
 
 
 @dataclass(frozen=True, slots=True)

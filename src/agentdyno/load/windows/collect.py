@@ -79,17 +79,6 @@ class WindowBuilder:
                 window.add_extras(extras[mine], records[mine])
         self._add_times(records, good)
 
-    def observe(
-        self,
-        at_ns: int,
-        *,
-        client_cpu: float | None = None,
-        target_cpu: float | None = None,
-        target_rss_bytes: float | None = None,
-    ) -> None:
-        """What was seen at a moment: shares of a core, and bytes. A window keeps the largest of each."""
-        self._at(self._number_of(at_ns)).observe(client_cpu, target_cpu, target_rss_bytes)
-
     def example(self, due_ns: int, outcome: Outcome, text: str) -> None:
         """What a failed request looked like; the first of each outcome in a window is kept."""
         self._at(self._number_of(due_ns)).examples.setdefault(outcome.value, text[:500])

@@ -46,7 +46,6 @@ class OpenWindow:
         self._source = -1
         self._tokens: dict[str, int | None] = {"input_tokens": None, "output_tokens": None}
         self._chunks_are_tokens: bool | None = None
-        self._seen: dict[str, float] = {}
         self._statuses: dict[int, int] = {}
         self._cached: int | None = None
         self.asked = self.sent = self.late = self.unsent = self.retried = self.completed = 0
@@ -87,13 +86,6 @@ class OpenWindow:
         if cached.size:
             self._cached = (self._cached or 0) + int(cached.sum())
 
-    def observe(self, client_cpu: float | None, target_cpu: float | None, target_rss_bytes: float | None) -> None:
-        """Keeps the largest of each."""
-        seen = {"client_cpu": client_cpu, "target_cpu": target_cpu, "target_rss_bytes": target_rss_bytes}
-        for name, value in seen.items():
-            if value is not None:
-                self._seen[name] = max(value, self._seen.get(name, value))
-
     def build(self, empty: Window) -> Window:
         """``empty`` says which window it is; this fills in what was counted."""
         times = {name: from_counts(counts) for name, counts in self._times.items()}
@@ -124,9 +116,6 @@ class OpenWindow:
             token_source=TOKEN_SOURCES[self._source] if self._source >= 0 else None,
             chunks_are_tokens=self._chunks_are_tokens,
             received_bytes=self.received_bytes,
-            client_cpu=self._seen.get("client_cpu"),
-            target_cpu=self._seen.get("target_cpu"),
-            target_rss_bytes=self._seen.get("target_rss_bytes"),
             examples=dict(self.examples),
             clients=None if self._clients is None else self._clients.build(),
         )

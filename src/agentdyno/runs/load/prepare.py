@@ -113,6 +113,12 @@ def preparing_load(
     """Finds the target and the scenarios; starts the bundled model where it is the target, if ``start``."""
     spec = loaded.load
     subject = find_subject(spec, workspace, Path(loaded.settings.base_dir))
+    if spec.key_env and not spec.clients and not environ.get(spec.key_env):
+        raise SpecError(
+            f"the variable {spec.key_env} is not set",
+            where="load.api_key_env",
+            remedy="Set it to the target's key, or leave it out where the target wants none.",
+        )
     trace, cases = _trace(spec), _cases(spec)
     chosen, warnings = _possible(_choose(spec, trace), subject, spec)
     arms = [
