@@ -45,7 +45,7 @@ class Target:
         return report
 
 
-class _Desk(BaseHTTPRequestHandler):
+class _TwoAtOnce(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     gate = threading.Semaphore(2)
     seconds = 0.05
@@ -84,7 +84,7 @@ def endpoint(slots: int, seconds: float) -> Iterator[Target]:
 @contextmanager
 def http_agent() -> Iterator[Target]:
     """An agent behind an address: two at a time, 50 ms each."""
-    server = _Server(("127.0.0.1", 0), _Desk)
+    server = _Server(("127.0.0.1", 0), _TwoAtOnce)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
@@ -92,7 +92,7 @@ def http_agent() -> Iterator[Target]:
             Path(folder, "dyno.yaml").write_text(
                 f"agents: {{desk: {{uses: 'http://127.0.0.1:{server.server_port}/ask'}}}}\n"
             )
-            yield Target("agent behind an address", ("desk",), Path(folder), 2 / _Desk.seconds)
+            yield Target("agent behind an address", ("desk",), Path(folder), 2 / _TwoAtOnce.seconds)
     finally:
         server.shutdown()
 

@@ -67,7 +67,7 @@ from agentdyno.model import (
     Suite,
     Usage,
 )
-from agentdyno.model.metric import _KNOWN
+from agentdyno.model.metric import KNOWN_METRICS
 from agentdyno.model.result import Artifact, Vcs
 from agentdyno.model.sample import Failure, FailureKind, Status
 from agentdyno.pricing import CostSource
@@ -499,7 +499,7 @@ def test_the_result_reference_names_every_status_and_kind_of_failure() -> None:
 
 def test_the_metrics_reference_names_every_built_in_metric() -> None:
     page = (DOCS / "reference" / "metrics.md").read_text()
-    for name in _KNOWN:
+    for name in KNOWN_METRICS:
         assert f"| `{name}` |" in page
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections.abc import Callable
 
@@ -23,3 +24,16 @@ def wait_until(
         if time.monotonic() > give_up:
             raise AssertionError(why())
         time.sleep(pause_s)
+
+
+def wait_while_running(
+    process: subprocess.Popen[str], happened: Callable[[], object], *, pause_s: float = PAUSE_S
+) -> None:
+    """Returns as soon as ``happened()`` is true; fails with what the process said where that ends before."""
+    wait_until(lambda: happened() or process.poll() is not None, lambda: _last_words(process), pause_s=pause_s)
+    assert happened(), f"it ended with {process.returncode} before: {process.communicate()}"
+
+
+def _last_words(process: subprocess.Popen[str]) -> str:
+    process.kill()
+    return f"it never happened, and the process said: {process.communicate()}"

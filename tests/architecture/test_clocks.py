@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from .source import ROOT
 
 OF_A_MODEL = {"tests/load/test_running.py": "its windows are those of a queue that is computed, without a clock"}
 """Files whose durations nobody has measured, and why."""
+MAY_READ = re.compile(r"\b(import time|from time|datetime|time\(\)|harness_overhead_s)")
+"""Without any of these, a file has no clock to read."""
 
 
 def _files() -> Iterator[Path]:
@@ -37,7 +40,8 @@ def test_no_assert_bounds_a_clock_reading_from_above() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node.test)}"
         for path in _files()
-        for node in _bounded_above(ast.parse(path.read_text()), measuring=_measures(path))
+        if (measuring := _measures(path)) or MAY_READ.search(path.read_text())  # to follow every value takes long
+        for node in _bounded_above(ast.parse(path.read_text()), measuring=measuring)
     ]
     assert not found, "\n".join(found)
 

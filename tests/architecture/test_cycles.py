@@ -1,8 +1,6 @@
 """No module imports itself through others, lazily or for type checking either.
 
-Names that are loaded from strings are not seen here: the tables ``_HOMES`` of packages, the commands of ``cli.main``,
-the routes of ``web.app``, the slices of ``findings.catalogue``, entry points, and the methods of ``model.result``
-that are the Python API (``workbench.export``).
+Names that are loaded from strings are not seen here; who may do that is listed in ``test_layers``.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
-"""Who may import whom. Lazy and type-checking imports count too."""
+"""Who may import whom. Lazy and type-checking imports count too, and modules that are named in a text."""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 
 import pytest
 
-from .source import Module, by_name, modules, our_imports
+from .source import PACKAGE, Module, by_name, modules, our_imports
 
 # From the top down. A layer may import what is below it; parts of one layer do not know each other. Parts of
 # ``findings`` are told apart by the beginning of their file names, so that a slice is one folder.
@@ -46,8 +48,22 @@ TIERS = {
     "model": "findings/model",
 }
 WHOLE_FOLDERS = {"engine": "findings/judge", "figures": "findings/judge"}
-# A subfolder that is a kind of its own: they do not know each other.
-KINDS = ("experiment", "suite", "load")
+KINDS = frozenset(module.parts[1] for module in modules() if re.fullmatch(r"runs\.\w+\.kind", module.name))
+"""Folders of ``runs`` that are a kind of their own."""
+NAMED_AS_WELL = {("model.result", "workbench"): "methods of results that are the Python API, which is above them"}
+# Who loads modules under names that are computed, and which.
+LOADED_BY_NAME = {
+    **dict.fromkeys(("", "model", "reports", "sandbox", "settings", "specs", "stats", "store"), "its own parts"),
+    "cli.main": "the command that was typed",
+    "web.app": "the routes in its folder",
+    "findings.catalogue": "the tables of a slice",
+    "model.result": "the Python API",
+    "agents.frameworks.detect": "the adapter of the framework that an agent is of",
+    "registry.local": "modules of users",
+    "pytest_plugin.timing": "what a test of a user names",
+    "importers.evals.eval_archive": "one of two packages that unpack",
+    "workbench.export.frames": "pandas or polars",
+}
 
 
 def part_of(name: str) -> str:
@@ -84,7 +100,50 @@ def test_imports_point_down_only(module: Module) -> None:
     assert not wrong, f"{module} imports {', '.join(wrong)}, which is not below it"
 
 
+def modules_named_in(tree: ast.AST) -> Iterator[str]:
+    """Modules of ours in texts: ``agentdyno.load.client.worker``, ``agentdyno.cli.main:dyno``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            package, _, rest = node.value.partition(":")[0].partition(".")
+            if package == PACKAGE and rest and rest in by_name():
+                yield rest
+
+
+def test_a_module_that_is_named_in_a_text_is_seen() -> None:
+    code = 'a = import_module("agentdyno.load.plan")\nb = {"x": "agentdyno.model.case:Case"}\nc = "agentdyno.x"\n'
+    assert list(modules_named_in(ast.parse(code))) == ["load.plan", "model.case"]
+
+
+@pytest.mark.parametrize("module", modules(), ids=str)
+def test_modules_that_are_named_in_texts_are_below_too(module: Module) -> None:
+    if not module.name or module.parts[0] == "workloads":
+        return
+    for other in modules_named_in(module.tree):
+        part, their = part_of(module.name), part_of(other)
+        if their == "workloads" or (module.name, their) in NAMED_AS_WELL:  # workloads are found like anybody's
+            continue
+        assert their == part or DEPTH[their] > DEPTH[part], f"{module} names {other}, which is not below it"
+
+
+def _loads_by_name(module: Module) -> bool:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in (
+            "import_module",
+            "__import__",
+        ):
+            (asked, *_) = node.args
+            if not isinstance(asked, ast.Constant) or str(asked.value).partition(".")[0] == PACKAGE:
+                return True
+    return False
+
+
+def test_who_loads_modules_under_computed_names_is_listed() -> None:
+    found = {module.name for module in modules() if _loads_by_name(module)}
+    assert found == LOADED_BY_NAME.keys(), f"not listed: {found - LOADED_BY_NAME.keys()}"
+
+
 def test_kinds_of_runs_do_not_know_each_other() -> None:
+    assert {"experiment", "suite", "load", "commands"} <= KINDS
     for module in modules():
         if module.parts[0] != "runs" or len(module.parts) < 3 or module.parts[1] not in KINDS:
             continue

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import xml.etree.ElementTree as ElementTree
 from contextlib import closing
 from dataclasses import replace
@@ -23,6 +22,7 @@ from agentdyno.workbench.importing import save_imported
 from ..command import Bench
 from ..given_results import Factory
 from ..loaded_commands import Commands, LoadedBench
+from ..waiting import wait_while_running
 
 SPEC = """
 experiment: bench.py@bench
@@ -278,9 +278,7 @@ write_reports(Report((result,), Findings()), ["names", "plain"], Path("."))
 def test_ctrl_c_leaves_a_partial_result_that_can_be_resumed(bench: Bench) -> None:
     bench.write("slow.py", SLOW)
     run = bench.start("-v", "run", "slow.py@slow", "--iterations", "60", "--json")
-    while not stored_samples(bench.folder):
-        assert run.poll() is None
-        time.sleep(0.01)
+    wait_while_running(run, lambda: stored_samples(bench.folder))
     run.send_signal(signal.SIGINT)
     out, err = run.communicate(timeout=120)
     assert run.returncode == 130, err
@@ -299,9 +297,7 @@ def test_a_resumed_run_writes_the_reports_that_its_spec_names(bench: Bench) -> N
     bench.write("slow.py", SLOW)
     bench.write("spec.yaml", "name: late\nexperiment: slow.py@slow\niterations: 60\nreports: [md]\n")
     run = bench.start("run", "spec.yaml")
-    while not stored_samples(bench.folder):
-        assert run.poll() is None
-        time.sleep(0.01)
+    wait_while_running(run, lambda: stored_samples(bench.folder))
     run.kill()
     run.communicate(timeout=120)
     assert not list(bench.folder.rglob("*.md"))

@@ -7,7 +7,6 @@ import json
 import re
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -23,6 +22,7 @@ from agentdyno.model.job import Job, JobStatus
 from agentdyno.store import Store
 
 from ..command import Bench
+from ..waiting import wait_while_running
 
 AGENT = "def answer(text):\n    return text.upper()\n\ndef broken(text):\n    raise RuntimeError('it is broken')\n"
 DYNO = "agents: {mine: agent.py@answer, broken: agent.py@broken}\nsuites: [suite.yaml]\n"
@@ -136,9 +136,7 @@ def test_a_worker_that_is_told_to_stop_gives_its_job_back_and_nothing_is_used_up
             now_ms=1_000,
         )
         worker = ready.start("worker", "--name", "w", "--lease", "1")
-        while store.service.job(job.job_id).progress.get("planned") != 3:
-            assert worker.poll() is None, worker.communicate()
-            time.sleep(0.05)
+        wait_while_running(worker, lambda: store.service.job(job.job_id).progress.get("planned") == 3)
         worker.send_signal(signal.SIGTERM)
         _, err = worker.communicate(timeout=60)
         left = store.service.job(job.job_id)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from ..command import DYNO, Bench
+from ..waiting import wait_until, wait_while_running
 
 AGENT = '''
 import os, pathlib, time
@@ -62,9 +63,7 @@ def stored(folder: Path) -> int:
 def started(bench: Bench) -> subprocess.Popen[str]:
     """A run that has stored five samples and waits in the sixth case for a file ``go``."""
     run = bench.start("run", "suite.yaml", "--agent", "agent.py@slow")
-    while stored(bench.folder) < 5:
-        assert run.poll() is None
-        time.sleep(0.01)
+    wait_while_running(run, lambda: stored(bench.folder) >= 5)
     return run
 
 
@@ -89,8 +88,7 @@ def test_a_run_that_is_alive_is_not_resumed_and_two_resumes_are_one(bench: Bench
     run.kill()
     run.communicate(timeout=120)
     resumes = [bench.start("resume") for _ in range(2)]
-    while all(one.poll() is None for one in resumes):
-        time.sleep(0.01)
+    wait_until(lambda: any(one.poll() is not None for one in resumes))
     loser = resumes[0] if resumes[0].poll() is not None else resumes[1]
     assert loser.returncode == 2
     assert "is being executed right now" in loser.communicate()[1]

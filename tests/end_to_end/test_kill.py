@@ -9,13 +9,13 @@ import os
 import random
 import signal
 import sqlite3
-import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from ..command import Bench
+from ..waiting import wait_while_running
 
 MOMENTS = 50 if os.environ.get("DYNO_SOAK") else 5
 PLANNED = 200
@@ -74,9 +74,7 @@ def kill_after(bench: Bench, command: tuple[str, str], samples: int) -> None:
     """Kills a command when so many samples are finished. A few samples later the experiment waits to be killed."""
     bench.write("hold", str(samples + GRACE))
     run = bench.start(*command)
-    while len(finished(bench.folder)) < samples:
-        assert run.poll() is None, "the run was over before it could be killed"
-        time.sleep(0.001)
+    wait_while_running(run, lambda: len(finished(bench.folder)) >= samples, pause_s=0.001)
     run.send_signal(signal.SIGKILL)
     run.communicate()
     (bench.folder / "hold").unlink()

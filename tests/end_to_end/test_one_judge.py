@@ -29,7 +29,7 @@ FIGURES = ("baseline", "candidate", "change", "p_value", "adjusted_p", "family",
 
 @dataclass(frozen=True)
 class Judged:
-    """What every door says: rows of accuracy, the gate's row, and the reports around them."""
+    """What every command says: rows of accuracy, the gate's row, and the reports around them."""
 
     rows: dict[str, dict[str, Any]]
     gate: dict[str, Any]
@@ -94,10 +94,10 @@ def judged(bench: Bench, broken: int, gate_section: str = "") -> Judged:
 
 
 def agree(found: Judged) -> dict[str, Any]:
-    """Every door has the same row of accuracy, which is returned."""
+    """Every command has the same row of accuracy, which is returned."""
     told = found.rows["compare last"]
-    for door, row in found.rows.items():
-        assert {name: row[name] for name in FIGURES} == {name: told[name] for name in FIGURES}, door
+    for command, row in found.rows.items():
+        assert {name: row[name] for name in FIGURES} == {name: told[name] for name in FIGURES}, command
     flips = found.head_to_head
     same = ("p_value", "adjusted_p", "family", "interval", "verdict", "more_cases")
     assert {name: flips[name] for name in same} == {name: told[name] for name in same}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 from ..command import Bench
+from ..waiting import wait_while_running
 from .test_suite_misbehaviour import processes_in
 
 CODE = """
@@ -37,9 +37,7 @@ concurrency: 2
 
 def interrupt_when(path: Path, run: subprocess.Popen[str]) -> None:
     """Ctrl-C as soon as there is such a file."""
-    while not path.exists():
-        assert run.poll() is None, run.communicate()
-        time.sleep(0.01)
+    wait_while_running(run, path.exists)
     run.send_signal(signal.SIGINT)
 
 

@@ -9,13 +9,13 @@ import os
 import random
 import signal
 import sqlite3
-import time
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
 from ..agents.place import Place
 from ..command import Bench
+from ..waiting import wait_until, wait_while_running
 
 SOAK = bool(os.environ.get("DYNO_SOAK"))
 KILLS = 20 if SOAK else 3
@@ -78,9 +78,7 @@ def kill_after(bench: Bench, command: tuple[str, str], calls: int) -> None:
     """Kills a command when so many calls have begun. A few calls later the agents wait to be killed."""
     bench.write("hold", str(calls + GRACE))
     run = bench.start(*command)
-    while len(logged(bench.folder, "begin")) < calls:
-        assert run.poll() is None, f"the run was over before it could be killed: {run.communicate()}"
-        time.sleep(0.001)
+    wait_while_running(run, lambda: len(logged(bench.folder, "begin")) >= calls, pause_s=0.001)
     run.send_signal(signal.SIGKILL)
     run.communicate()
     (bench.folder / "hold").unlink()
@@ -99,8 +97,7 @@ def test_a_suite_that_is_killed_again_and_again_asks_each_case_once_and_loses_no
     for number, moment in enumerate(moments):
         command = ("run", "suite.yaml") if number == 0 else ("resume", "last")
         kill_after(bench, command, max(moment, len(logged(bench.folder, "begin")) + 1))
-        while place.processes():
-            time.sleep(0.01)  # what the killed command had started ends by itself
+        wait_until(lambda: not place.processes())  # what the killed command had started ends by itself
         now = stored(bench.folder)
         assert set(before) <= set(now), "a sample from before an earlier kill was changed or lost"
         unsaved = len(set(logged(bench.folder, "end"))) - len(now)

@@ -8,10 +8,16 @@ import subprocess
 import tomllib
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
+
+from agentdyno.web.app import create_app
+from agentdyno.web.settings import ServiceSettings
 
 from ..command import Bench
+from ..waiting import wait_while_running
 
 PROJECT = Path(__file__).parent.parent / "kind_package"
 NAPS = "name: naps\nsleep: {seconds: [0.01, 0.02], trials: 2, until: awake}\n"
@@ -46,10 +52,18 @@ def halves(bench: Bench) -> list[str]:
 
 def kill_in_a_second_half(run: subprocess.Popen[str], bench: Bench) -> None:
     """The second half of a sleep lasts until the file ``awake`` is there, and it is not."""
-    while not any(line.endswith(" 1") for line in halves(bench)):
-        assert run.poll() is None, f"the run ended by itself: {run.communicate()}"
+    wait_while_running(run, lambda: any(line.endswith(" 1") for line in halves(bench)))
     run.send_signal(signal.SIGKILL)
     run.communicate()
+
+
+def asked_of_service(bench: Bench, path: str) -> Any:
+    """What the dashboard reads; the service has nothing of the package."""
+    app = create_app(ServiceSettings(f"sqlite:///{bench.folder}/.dyno/dyno.db", bench.folder))
+    with TestClient(app, base_url="http://127.0.0.1:8321") as client:
+        answer = client.get(path)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
 
 
 def test_the_kind_is_less_than_150_lines() -> None:
@@ -85,6 +99,10 @@ def test_killed_in_the_middle_of_a_trial_it_goes_on_there_and_is_listed_shown_an
     assert shown.code == 0, shown.err
     assert "0.02 s" in shown.out
     assert plugged.dyno("show", "last", "--json").json["kind"] == "sleep"
+    (told,) = asked_of_service(plugged, "/api/runs")["items"]
+    assert (told["kind"], told["status"]) == ("sleep", "complete")
+    page = asked_of_service(plugged, f"/api/runs/{result['run_id']}")
+    assert [arm["samples_total"] for arm in page["run"]["arms"]] == [4, 4]
     written = plugged.dyno("report", "last", "--format", "html,md,csv,json", "--output-dir", "out")
     assert written.code == 0, written.err
     assert "0.02 s" in next((plugged.folder / "out").glob("*.html")).read_text()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import signal
 
 from ..command import Bench
+from ..waiting import wait_while_running
 
 COUNTING = """
+import time
 from pathlib import Path
 from agentdyno import Experiment
 
@@ -21,7 +23,7 @@ class Counting(Experiment):
             log.write(f"{self.params['by']} {context.iteration} {context.part}\\n")
         for number in range(context.part, 4):
             while number == 2 and not Path("go_on").exists():
-                pass
+                time.sleep(0.01)
             total += self.params["by"]
             kept.write_text(str(total))
             yield {"total": total}
@@ -33,8 +35,7 @@ def test_killed_in_the_middle_of_a_trial_it_goes_on_from_its_checkpoint(bench: B
     bench.write("counting.py", COUNTING)
     bench.write("spec.yaml", SPEC)
     run = bench.start("run", "spec.yaml")
-    while not (rows := bench.dyno("list", "runs", "--json").json) or rows[0]["samples"] < 2:
-        assert run.poll() is None, run.communicate()
+    wait_while_running(run, lambda: any(row["samples"] >= 2 for row in bench.dyno("list", "runs", "--json").json))
     run.send_signal(signal.SIGKILL)
     run.communicate()
 

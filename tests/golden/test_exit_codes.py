@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 import signal
-import time
 
 import pytest
 
 from ..command import Bench
+from ..waiting import wait_while_running
 from .asking import Project
 from .golden import DATA
 
@@ -45,8 +45,7 @@ def test_an_interrupted_run_exits_with_130(bench: Bench) -> None:
     started = bench.folder / "started"
     bench.write("work.py", code.format(started))
     process = bench.start("run", "work.py@wait", "--iterations", "3", "--warmup", "0")
-    while not started.exists() and process.poll() is None:
-        time.sleep(0.01)
+    wait_while_running(process, started.exists)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate()
     assert process.returncode == 130, said

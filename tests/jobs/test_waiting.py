@@ -11,6 +11,7 @@ from agentdyno.jobs.submitting import GRACE_MS, SEEN_MS, explained, reason
 from agentdyno.model.job import Job, JobStatus, WorkerSeen
 
 from ..suites import Room
+from ..waiting import wait_until
 from ..workbench.service import Service
 
 NOW = 1_750_000_000_000
@@ -75,8 +76,7 @@ def test_a_worker_that_works_is_known_and_one_that_ended_is_not(service: Service
     waiting: list[Job] = []
 
     def look() -> None:
-        while not known:
-            known.extend(service.store.service.seen_workers(since_ms=0, now_ms=NOW))
+        wait_until(lambda: known.extend(service.store.service.seen_workers(since_ms=0, now_ms=NOW)) or known)
         waiting.extend(explained(service.store, [job], job.created_at + GRACE_MS + 1))
         stop.set()
 

@@ -190,7 +190,7 @@ def test_a_job_whose_run_was_closed_already_is_only_ended(service: Service, monk
     job = service.submit()
     finish = Heartbeat.finish
 
-    def die(_heart: Heartbeat, _status: JobStatus, _error: str = "", *, final: bool = False) -> None:
+    def die(_heartbeat: Heartbeat, _status: JobStatus, _error: str = "", *, final: bool = False) -> None:
         raise StoreError("gone at the last moment")
 
     monkeypatch.setattr(Heartbeat, "finish", die)
@@ -295,32 +295,32 @@ def test_a_fenced_store_tells_of_a_run_before_it_is_begun(service: Service) -> N
     assert told == [(result.run_id, False)]
 
 
-def test_the_heart_hears_of_cancelling_stopping_and_losing(service: Service) -> None:
+def test_a_heartbeat_hears_of_cancelling_stopping_and_losing(service: Service) -> None:
     job = service.submit()
     taken = service.store.service.lease_job("w", service.catalogue.offers, now_ms=now_ms(), lease_ms=60_000)
     assert taken is not None
     stopping = threading.Event()
     woken = threading.Event()
-    heart = Heartbeat(service.store.url, taken, 300, stopping, woken.set)
-    heart.start()
+    heartbeat = Heartbeat(service.store.url, taken, 300, stopping, woken.set)
+    heartbeat.start()
     try:
         stopping.set()
-        wait_until(lambda: heart.why is StopReason.STOPPED)
+        wait_until(lambda: heartbeat.why is StopReason.STOPPED)
         assert woken.wait(PATIENCE_S)
     finally:
-        heart.close()
+        heartbeat.close()
     service.store.service.cancel_job(job.job_id, now_ms())
-    heart = Heartbeat(service.store.url, taken, 300, NEVER, lambda: None)
-    heart.start()
-    wait_until(lambda: heart.why is StopReason.CANCELLED)
-    heart.close()
+    heartbeat = Heartbeat(service.store.url, taken, 300, NEVER, lambda: None)
+    heartbeat.start()
+    wait_until(lambda: heartbeat.why is StopReason.CANCELLED)
+    heartbeat.close()
     other = replace(taken, attempt=taken.attempt + 1)
-    heart = Heartbeat(service.store.url, other, 300, NEVER, lambda: None)
-    heart.start()
-    wait_until(lambda: heart.why is StopReason.LOST)
+    heartbeat = Heartbeat(service.store.url, other, 300, NEVER, lambda: None)
+    heartbeat.start()
+    wait_until(lambda: heartbeat.why is StopReason.LOST)
     with pytest.raises(LeaseLost):
-        heart.finish(JobStatus.SUCCEEDED)
-    heart.close()
+        heartbeat.finish(JobStatus.SUCCEEDED)
+    heartbeat.close()
 
 
 def test_a_pool_starts_dead_workers_again_and_ends_them_all(service: Service) -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentdyno.agents.commands.agent import _readings as command_readings
-from agentdyno.agents.hosting.worker import _metering
+from agentdyno.agents.commands.agent import readings_of as command_readings
+from agentdyno.agents.hosting.worker import start_metering
 from agentdyno.findings.figures.cases import SPENT
 from agentdyno.findings.figures.dimensions import TARGETED
 from agentdyno.model import Direction, Metric, Provenance, known_metric
@@ -115,7 +115,7 @@ def test_a_name_tells_its_unit_and_only_known_metrics_have_a_direction(
 def test_every_name_that_the_bench_writes_itself_is_reserved() -> None:
     written = {
         *StreamTiming(1.0, 1.0, 1.0).readings(),
-        *_metering(References(0.3))(),
+        *start_metering(References(0.3))(),
         *command_readings(Completed(0, b"", "")),
         *timing_readings(TimedCalls(1, 1, 1, None)),
         *(*SPENT, *TARGETED, "input_tokens", "output_tokens", "score", "rss_bytes", "involuntary_switches"),

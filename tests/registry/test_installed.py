@@ -33,7 +33,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_the_built_in_parts_enter_by_the_same_door() -> None:
+def test_the_built_in_parts_are_entry_points_too() -> None:
     assert {"retrieval", "busy"} <= set(installed("experiments"))
     assert {"timing", "psutil", "cprofile", "tracemalloc", "gc", "pressure"} <= set(installed("instruments"))
     assert {"md", "html", "csv", "json", "png", "junit"} <= set(installed("reporters"))

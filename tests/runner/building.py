@@ -20,7 +20,7 @@ def job(name: str, arm_id: str = "arm", limits: Limits | None = None, **rest: An
     """A job for the experiment ``name`` of ``subjects.py``; what is no field of a job is a parameter."""
     fields = {key: rest.pop(key) for key in list(rest) if key in ArmJob.__slots__ and key != "params"}
     code = fields.pop("code", CodeReference(name, files=(SUBJECTS,)))
-    return ArmJob("run", arm_id, code, rest, **{"warmup": 0, "limits": limits or Limits(), **fields})
+    return ArmJob("run", arm_id, code, rest, **{"seed": 0, "warmup": 0, "limits": limits or Limits(), **fields})
 
 
 def trial(iteration: int = 0, arm_id: str = "arm", phase: Phase = Phase.MEASURED, **rest: Any) -> Trial:

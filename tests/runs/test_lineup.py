@@ -83,7 +83,7 @@ def test_a_judge_is_one_agent_and_the_one_to_try_is_the_first(workspace: Workspa
 def test_the_address_of_the_local_model_is_put_in_and_not_recorded(workspace: Workspace) -> None:
     (entrant,) = line_up(["here"], workspace, Path(workspace.base_dir))
     assert entrant.wants_local_model
-    agent = entrant.make(Maker(local_url="http://127.0.0.1:4242/v1"), None)
+    agent = entrant.make(Maker(1, local_url="http://127.0.0.1:4242/v1"), None)
     assert entrant.use.config["base_url"] == "local"
     assert agent.paid is False
     assert agent.name == "here"

@@ -19,7 +19,7 @@ KEY = interpreter_key()
 KNOWN = HostState({KEY: ReferenceStandard({"interpreted": 1e-4, "memory": 2e-4}, "calibrated", 1)})
 
 
-class Kept:
+class KeptState:
     """The host's standards in memory."""
 
     def __init__(self, state: HostState) -> None:
@@ -48,7 +48,7 @@ READ = {
 
 
 def test_a_sample_is_stored_with_its_normalised_times_and_without_the_references() -> None:
-    taken = Kept(KNOWN).normaliser().take(sample(**READ))
+    taken = KeptState(KNOWN).normaliser().take(sample(**READ))
     assert taken.readings == {
         "duration_s": 0.010,
         "cpu_s": 0.004,
@@ -59,7 +59,7 @@ def test_a_sample_is_stored_with_its_normalised_times_and_without_the_references
 
 @pytest.mark.parametrize(("way", "expected"), [("none", 0.007), ("memory", 0.007), ("interpreted", 0.005)])
 def test_the_reference_of_a_subject_is_the_one_it_was_given(way: str, expected: float) -> None:
-    taken = Kept(KNOWN).normaliser({"a": way}).take(sample(**READ))
+    taken = KeptState(KNOWN).normaliser({"a": way}).take(sample(**READ))
     assert taken.readings["duration_norm_s"] == pytest.approx(expected)
 
 
@@ -72,38 +72,38 @@ def test_the_reference_of_a_subject_is_the_one_it_was_given(way: str, expected: 
     ],
 )
 def test_what_cannot_be_known_is_left_out(readings: dict[str, float]) -> None:
-    taken = Kept(KNOWN).normaliser().take(sample(**readings))
+    taken = KeptState(KNOWN).normaliser().take(sample(**readings))
     assert "duration_norm_s" not in taken.readings
     assert not any(name.startswith("reference.") for name in taken.readings)
 
 
 def test_cpu_time_is_normalised_where_the_time_cannot_be() -> None:
-    threads = Kept(KNOWN).normaliser().take(sample(**{**READ, "cpu_s": 0.020}))
+    threads = KeptState(KNOWN).normaliser().take(sample(**{**READ, "cpu_s": 0.020}))
     assert threads.readings["cpu_norm_s"] == pytest.approx(0.010)
     uncounted = {name: value for name, value in READ.items() if name != "reference_queued_s"}
-    assert Kept(KNOWN).normaliser().take(sample(**uncounted)).readings["cpu_norm_s"] == pytest.approx(0.002)
+    assert KeptState(KNOWN).normaliser().take(sample(**uncounted)).readings["cpu_norm_s"] == pytest.approx(0.002)
 
 
 def test_the_share_of_a_model_server_is_not_the_agents_cpu_time() -> None:
     read = {**READ, "cpu_s": 5.004, "server.cpu_s": 5.0}
-    assert Kept(KNOWN).normaliser().take(sample(**read)).readings["duration_norm_s"] == pytest.approx(0.005)
+    assert KeptState(KNOWN).normaliser().take(sample(**read)).readings["duration_norm_s"] == pytest.approx(0.005)
 
 
 def test_a_sample_without_references_is_stored_as_it_is() -> None:
     plain = sample()
-    assert Kept(KNOWN).normaliser().take(plain) is plain
+    assert KeptState(KNOWN).normaliser().take(plain) is plain
 
 
 def test_nobody_but_the_bench_sets_a_normalised_time() -> None:
     forged = sample(**READ, duration_norm_s=1e-9)
-    assert Kept(KNOWN).normaliser().take(forged).readings["duration_norm_s"] == pytest.approx(0.005)
-    assert Kept(KNOWN).normaliser().take(sample(**READ, cpu_norm_s=1e-9)).readings["cpu_norm_s"] == pytest.approx(
-        0.002
-    )
+    assert KeptState(KNOWN).normaliser().take(forged).readings["duration_norm_s"] == pytest.approx(0.005)
+    assert KeptState(KNOWN).normaliser().take(sample(**READ, cpu_norm_s=1e-9)).readings[
+        "cpu_norm_s"
+    ] == pytest.approx(0.002)
 
 
 def test_the_first_run_sets_the_standard_of_the_host() -> None:
-    kept = Kept(HostState())
+    kept = KeptState(HostState())
     normaliser = kept.normaliser()
     assert normaliser.take(sample(**READ)).readings["duration_norm_s"] == pytest.approx(0.007)
     slower = {**READ, "reference_interpreted": 4e-4}
@@ -114,7 +114,7 @@ def test_the_first_run_sets_the_standard_of_the_host() -> None:
 
 @pytest.mark.parametrize(("queued_s", "warned"), [(0.003, True), (0.0005, False)])
 def test_a_run_from_which_others_took_the_cpu_says_so(make: Factory, queued_s: float, warned: bool) -> None:
-    normaliser = Kept(KNOWN).normaliser()
+    normaliser = KeptState(KNOWN).normaliser()
     for _ in range(50):
         normaliser.take(sample(**{**READ, "reference_queued_s": queued_s}))
     closed = normaliser.added_to(make.result(arms=(ArmResult("a", "a", "a"),)), whole=True)
@@ -126,7 +126,7 @@ def test_a_run_from_which_others_took_the_cpu_says_so(make: Factory, queued_s: f
 
 @pytest.mark.parametrize("queued_s", [60.0, -60.0, float("nan")])
 def test_nobody_waits_longer_than_it_took_whatever_a_process_says(make: Factory, queued_s: float) -> None:
-    normaliser = Kept(KNOWN).normaliser()
+    normaliser = KeptState(KNOWN).normaliser()
     for _ in range(50):
         normaliser.take(sample(**{**READ, "reference_queued_s": queued_s}))
     arm = normaliser.added_to(make.result(arms=(ArmResult("a", "a", "a"),)), whole=True).arms[0]
@@ -136,7 +136,7 @@ def test_nobody_waits_longer_than_it_took_whatever_a_process_says(make: Factory,
 
 
 def test_a_closed_arm_says_what_the_references_showed_and_cost(make: Factory) -> None:
-    normaliser = Kept(KNOWN).normaliser()
+    normaliser = KeptState(KNOWN).normaliser()
     for spent_s in (0.01, 0.02):
         normaliser.take(sample(**{**READ, "reference_spent_s": spent_s}))
     normaliser.take(sample(**{**READ, "reference_spent_s": 0.005, "reference_process": 8.0}))
@@ -165,7 +165,7 @@ def test_a_closed_arm_says_what_the_references_showed_and_cost(make: Factory) ->
 
 def test_the_normalised_time_of_an_arm_is_that_of_its_least_disturbed_tries(make: Factory) -> None:
     """Of every case the lower quartile of its tries, which is the least of three; of the cases the median."""
-    normaliser = Kept(KNOWN).normaliser()
+    normaliser = KeptState(KNOWN).normaliser()
     tries = {"one": [0.004, 0.009, 0.005], "two": [0.008, 0.006, 0.020], "three": [0.002, 0.002, 0.090]}
     taken = []
     for case_id, times in tries.items():

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from agentdyno.sandbox import LimitedProcess
-from agentdyno.sandbox.process import TAIL_BYTES
-from agentdyno.sandbox.process import _environment as environment_of
+from agentdyno.sandbox.process import TAIL_BYTES, environment_of
 from tests.runner.building import children, descriptors, is_running
+from tests.waiting import wait_until
 
 WAIT_S = 60.0
 Start = Callable[..., LimitedProcess]
@@ -211,8 +211,7 @@ def test_programs_with_an_empty_environment_and_ended_ones_are_told_apart_from_i
     reading, writing = os.pipe()
     with subprocess.Popen(["cat", "/dev/null", "-"], env={}, stdin=subprocess.PIPE, stdout=writing) as child:
         os.close(writing)
-        while environment_of(child.pid) is None:
-            pass
+        wait_until(lambda: environment_of(child.pid) is not None)
         assert environment_of(child.pid) == b""
         child.kill()
         os.read(reading, 1)  # its end; nobody has waited for it yet

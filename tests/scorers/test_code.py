@@ -10,6 +10,7 @@ from agentdyno.scorers.code import Code
 from agentdyno.scorers.code_tests import find_code, split_tests
 from tests.runner.building import children, descriptors, is_running
 from tests.scorers.building import complaint, judged
+from tests.waiting import wait_until
 
 TESTS = """
 import math
@@ -120,8 +121,7 @@ def test_cancelling_ends_the_code(tmp_path: Path) -> None:
     async def cancel() -> None:
         code = f"open({str(started)!r}, 'w').close()\nwhile True: pass"
         task = asyncio.create_task(Code(time_limit_s=60).score(Case("c", "q", TESTS), Response(code)))
-        while not started.exists():
-            await asyncio.sleep(0)
+        await asyncio.to_thread(wait_until, started.exists)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

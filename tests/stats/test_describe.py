@@ -1,4 +1,4 @@
-"""Descriptions of samples and the checks at the door."""
+"""Descriptions of samples and the checks of what they are given."""
 
 import itertools
 import math

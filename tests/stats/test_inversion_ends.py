@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agentdyno.stats.inversion import _end
+from agentdyno.stats.inversion import end_of_ranges
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 19, 20, 2_000])
@@ -19,4 +19,4 @@ def test_an_end_is_that_of_sorted_ranges(size: int, alpha: float) -> None:
         running = np.arange(1, size + 1) / size
         place = min(int(np.searchsorted(running, alpha)), size - 1)
         count = int(np.searchsorted(ordered, 0.0, side="right"))
-        assert _end(lows, None, alpha) == (ordered[place], running[count - 1] if count else 0.0)
+        assert end_of_ranges(lows, None, alpha) == (ordered[place], running[count - 1] if count else 0.0)

@@ -155,7 +155,7 @@ class Own:
         return [replace(result, name=path.stem) for result in results]
 
 
-def test_an_importer_of_another_package_comes_in_by_the_same_door(
+def test_an_importer_of_another_package_comes_in_by_its_entry_point(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from agentdyno.registry import names

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from agentdyno.cli.shared import LISTED, print_json, print_tables, say
+from agentdyno.cli.shared import LISTED, print_json, print_tables, reports_folder_option, say
 
 if TYPE_CHECKING:
     from agentdyno.findings.conclusions import Conclusions
@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def report_options(function: F) -> F:
     function = click.option("--format", "formats", **LISTED, help="Reports to write: md,html,csv,json,png.")(function)
-    return click.option("--output-dir", default=".", show_default=True, help="Where reports go.")(function)
+    return reports_folder_option(function)
 
 
 def suite_option(function: F) -> F:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from agentdyno.settings.result import REPORTS_FOLDER
+
 if TYPE_CHECKING:
     from agentdyno.contracts import Report
     from agentdyno.model import RunResult, Workspace
@@ -41,6 +43,10 @@ def json_option(function: F) -> F:
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of tables.")(
         function
     )
+
+
+def reports_folder_option(function: F) -> F:
+    return click.option("--output-dir", default=REPORTS_FOLDER, show_default=True, help="Where reports go.")(function)
 
 
 def server_option(function: F) -> F:

@@ -203,7 +203,7 @@ def _agent(use: AgentUse, prices: PriceBook, environ: Mapping[str, str]) -> Regi
     use = located.use
     version = version_of(use, git=False)
     entrant = Entrant(use, version)
-    agent = entrant.make(Maker(environ=environ, local_url=_STAND_IN), None)
+    agent = entrant.make(Maker(1, environ, _STAND_IN), None)
     mark = digest([use.name, version.version, version.digest, sorted(use.env)], 32)
     uid = str(uuid.UUID(bytes=derived_uid("agent", use.name, version.version, agent_digest(use))))
     return RegisteredAgent(

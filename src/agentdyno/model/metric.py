@@ -164,7 +164,7 @@ def _digits(value: float) -> str:
     return f"{value:.3g}"
 
 
-_KNOWN = {
+KNOWN_METRICS = {
     metric.name: metric
     for metric in (
         Metric("duration_s", "s", Direction.LOWER),
@@ -217,7 +217,7 @@ REPORTED_PREFIX = "reported."
 
 def known_metric(name: str) -> Metric:
     """The built-in metric of that name, else one whose unit follows from its suffix, never judged."""
-    known = _KNOWN.get(name)
+    known = KNOWN_METRICS.get(name)
     if known is not None:
         return known
     if name.startswith(REPORTED_PREFIX):
@@ -234,7 +234,7 @@ def is_reserved(name: str) -> bool:
 
     A dot divides the origin from the quantity: ``server.load_s``, ``result.rows``, ``pressure.steal_s``.
     """
-    return name in _KNOWN or "." in name
+    return name in KNOWN_METRICS or "." in name
 
 
 def reported_name(name: str) -> str:

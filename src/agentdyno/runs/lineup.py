@@ -94,7 +94,7 @@ class Entrant:
 class Maker:
     """What agents are made with. ``recordings`` are of those whose model calls pass a proxy, by label."""
 
-    workers: int = 1
+    workers: int
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     local_url: str | None = None
     recordings: Mapping[str, AgentRecording] = field(default_factory=dict)

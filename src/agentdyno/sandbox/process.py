@@ -228,7 +228,7 @@ class LimitedProcess:
         found = []
         waiting = _processes()
         for _ in range(LOOKS):
-            environments = {pid: _environment(pid) for pid in waiting}
+            environments = {pid: environment_of(pid) for pid in waiting}
             for pid, environment in environments.items():
                 if environment is not None and needle in environment:
                     with contextlib.suppress(OSError):
@@ -268,7 +268,7 @@ def _has_group(pid: int) -> bool:
         return False
 
 
-def _environment(pid: int) -> bytes | None:
+def environment_of(pid: int) -> bytes | None:
     """Empty for processes that are gone, already killed, or somebody else's.
 
     ``None`` while the program is still being loaded: whoever started it may have been told that it runs, but its

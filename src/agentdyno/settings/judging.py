@@ -57,6 +57,10 @@ ALPHA = Setting(
     "to block although nothing is worse",
     scopes=GATE,
 )
+EXPERIMENT_ALPHA = 0.01
+"""Level of the two-sided tests of an experiment's metrics, over all of them together."""
+PARTS_TOLERANCE, POINTS_TOLERANCE = 0.10, 0.05
+"""How much worse a metric may be where a rule does not say it: a part of a quantity, points of a score or rate."""
 MAX_BROKEN = Setting(
     "max_broken",
     ("integer", "null"),

@@ -16,6 +16,11 @@ from agentdyno.settings.setting import (
     Wording,
 )
 
+ROWS = 20
+"""Rows of a list or of a table, where nobody asks for more."""
+REPORTS_FOLDER = "."
+"""Where reports about stored results go; those of a run lie in its folder."""
+
 # What is kept with the result.
 NAME = Setting(
     "name",

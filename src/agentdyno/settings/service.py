@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from agentdyno.settings.setting import SERVE, WORKER, Setting
 
+MODEL_PORT, SIMULATED_PORT, SIMULATED_SEED = 8080, 8081, 0
+"""Where ``dyno model`` serves a real model, and where a simulated one, which does the same for the same seed."""
 HOST = Setting(
     "host",
     ("string",),

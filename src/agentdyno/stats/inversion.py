@@ -157,8 +157,8 @@ def _randomly_staying(units: int, draws: int, seed: int, shares: bytes) -> Array
 
 def _from_exchanges(observed: float, found: _Exchanges, alpha: float, method: str) -> Inversion:
     lows, highs = _ranges(observed, found)
-    low, p_low = _end(lows, found.chances, alpha)
-    high, p_high = _end(-highs, found.chances, alpha)
+    low, p_low = end_of_ranges(lows, found.chances, alpha)
+    high, p_high = end_of_ranges(-highs, found.chances, alpha)
     p_value = p_low if observed > 0.0 else p_high if observed < 0.0 else 1.0
     return Inversion(min(1.0, p_value), low, -high, method)
 
@@ -181,7 +181,7 @@ def _ranges(observed: float, found: _Exchanges) -> tuple[Array, Array]:
     return np.minimum(lows, observed), np.maximum(highs, observed)
 
 
-def _end(lows: Array, chances: Array | None, alpha: float) -> tuple[float, float]:
+def end_of_ranges(lows: Array, chances: Array | None, alpha: float) -> tuple[float, float]:
     """The lowest theta that patterns with chances of alpha or more speak for, and how much they speak for zero."""
     if chances is None:
         running = _even_chances(lows.size)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from agentdyno.findings.board.ask import SHOWN, WINDOW_DAYS, Boards
+from agentdyno.findings.board.ask import WINDOW_DAYS, Boards
 from agentdyno.findings.board.model import Coverage, Leaderboard, Matrix
 from agentdyno.findings.cost.judge import cost_report
 from agentdyno.findings.cost.model import CostReport
@@ -26,6 +26,7 @@ from agentdyno.findings.record.ask import Records
 from agentdyno.findings.reliability.judge import reliabilities
 from agentdyno.findings.reliability.model import Reliability
 from agentdyno.importers.inflated import ImportLimits
+from agentdyno.settings.result import ROWS
 from agentdyno.specs import load_workspace
 from agentdyno.store import Store
 from agentdyno.workbench.importing import Imported, import_files
@@ -39,7 +40,7 @@ def leaderboard(
     category: str = "overall",
     metric: str = "all",
     days: int = WINDOW_DAYS,
-    limit: int | None = SHOWN,
+    limit: int | None = ROWS,
     suite: str | None = None,
     weights: Mapping[str, float] | None = None,
     include_partial: bool = False,

@@ -78,7 +78,7 @@ def rescore(
     with ExitStack() as stack:
         load_imports(suite)
         base_dir = Path(suite.base_dir)
-        judging = JudgingAgents(workspace, base_dir, Maker(), LocalServer(1, stack, say))
+        judging = JudgingAgents(workspace, base_dir, Maker(1), LocalServer(1, stack, say))
         prices = PriceBook(workspace.prices, workspace.compute_price_per_cpu_hour)
         markings = {
             item.benchmark_id: marking_for(item, base_dir, judging.named, prices) for item in suite.benchmarks

@@ -73,7 +73,7 @@ def answer(text):
     sleep(0.3)
     for name, module in list(sys.modules.items()):
         if name.startswith("agentdyno"):
-            for clock in ("perf_counter", "perf_counter_ns", "monotonic", "_metering"):
+            for clock in ("perf_counter", "perf_counter_ns", "monotonic", "start_metering"):
                 if hasattr(module, clock):
                     setattr(module, clock, lambda: 1.0)
     return "yes"

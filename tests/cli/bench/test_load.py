@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +11,7 @@ import yaml
 
 from agentdyno.servers.simulated.server import Behaviour, RunningServer, simulated_server
 from tests.command import Bench
+from tests.waiting import wait_while_running
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +46,7 @@ def test_a_load_prints_its_table_and_its_file_runs_again(bench: Bench, server: R
 def test_a_load_that_was_killed_is_closed_by_resume_with_what_is_there(bench: Bench, server: RunningServer) -> None:
     asked = ("--model", "m", "--rate", "20", "--duration", "600", "--window", "0.2")
     load = bench.start("load", server.openai_url, *asked)
-    while not any(run["samples"] for run in bench.dyno("list", "runs", "--json").json):
-        assert load.poll() is None
+    wait_while_running(load, lambda: any(run["samples"] for run in bench.dyno("list", "runs", "--json").json))
     load.kill()
     load.communicate()
     done = bench.dyno("resume")
@@ -93,9 +92,7 @@ def test_ctrl_c_keeps_what_was_measured(bench: Bench, server: RunningServer) -> 
     running = bench.start(
         "load", server.openai_url, "--model", "m", "--rate", "40", "--duration", "600", "--window", "0.2"
     )
-    while len(server.log()) < 40:
-        assert running.poll() is None, running.communicate()
-        time.sleep(0.1)
+    wait_while_running(running, lambda: len(server.log()) >= 40, pause_s=0.1)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=120)
     assert running.returncode == 130, err

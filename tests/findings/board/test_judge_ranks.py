@@ -10,12 +10,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentdyno.findings.board.judge_ranks import (
-    _row_ranks,
     case_errors,
     competition_ranks,
     floats,
     owners_of,
     pooled,
+    rank_rows,
     ranked_scores,
     share_errors,
 )
@@ -54,13 +54,13 @@ def test_rows_of_draws_are_ranked_alike(rows: int, agents: int, seed: int, coars
     draws = np.random.default_rng(seed).integers(0, 9 if coarse else 2049, (rows, agents))
     draws32 = (draws / (8 if coarse else 2048)).astype(np.float32)
     expected = [[naive_rank(score, row) for score in row] for row in draws.tolist()]
-    assert _row_ranks(draws32).tolist() == expected
+    assert rank_rows(draws32).tolist() == expected
 
 
 def test_thousands_of_agents_are_ranked_alike() -> None:
     scores = np.random.default_rng(1).integers(0, 2000, (2, 3000))
     expected = [competition_ranks(row.astype(np.float64)).tolist() for row in scores]
-    assert _row_ranks((scores / 2048).astype(np.float32)).tolist() == expected
+    assert rank_rows((scores / 2048).astype(np.float32)).tolist() == expected
 
 
 def board(*rows: tuple[list[float], float], seed: int = 0) -> list[dict[str, RankedScore]]:

@@ -9,7 +9,6 @@ import pytest
 
 from agentdyno.errors import NotComparable
 from agentdyno.findings.change.judge import (
-    _severity,
     alert_id,
     alerts_in_order,
     count_verdicts,
@@ -17,6 +16,7 @@ from agentdyno.findings.change.judge import (
     in_order,
     judge_change,
     p95_seconds,
+    row_severity,
     since_version,
 )
 from agentdyno.findings.change.model import Alert, ChangeRow, ChangeVerdict
@@ -165,7 +165,7 @@ def test_what_weighs_most_is_what_the_history_shows() -> None:
 def test_of_equal_gravity_wrong_answers_are_told_first_then_time_then_money() -> None:
     """All three are high: 12 of 40 wrong, +40 %, and five times the threshold of money, less one step."""
     found = judge_change(timed("a@1", 40), timed("a@2", 40, wrong=12, seconds=1.4, usd=0.015))
-    assert [_severity(row) for row in found.rows] == [Severity.HIGH] * 3
+    assert [row_severity(row) for row in found.rows] == [Severity.HIGH] * 3
     assert found.metric == "accuracy"
     told = [found.summary.index(name) for name in ("12 cases broke", "accuracy", "time per case", "cost per case")]
     assert told == sorted(told)

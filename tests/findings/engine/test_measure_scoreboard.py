@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agentdyno.findings.engine.measure_scoreboard import _exchanged_medians
+from agentdyno.findings.engine.measure_scoreboard import exchanged_medians
 from agentdyno.stats.swap import exchanged, random_patterns
 
 
@@ -16,7 +16,7 @@ def test_medians_under_exchanges_are_those_of_the_sides_put_together(count: int)
     first, second = random.integers(1, 40, (2, count)).astype(np.float64)
     units = np.maximum.accumulate(np.where(np.arange(count) % 3 == 1, 0, np.arange(count)))
     patterns = random_patterns(count, 50, count)
-    found = _exchanged_medians((first, second), np.ascontiguousarray(patterns.T), units)
+    found = exchanged_medians((first, second), np.ascontiguousarray(patterns.T), units)
     swapped = patterns[:, units].astype(bool)
     for side, (own, other) in zip(found, ((first, second), (second, first)), strict=True):
         assert side == pytest.approx(np.median(np.where(swapped, other, own), axis=1))

@@ -187,7 +187,7 @@ def test_of_judged_tool_calls_the_calls_are_what_was_got() -> None:
 
 
 def test_every_arm_gets_its_turn_among_the_failed_cases() -> None:
-    table = failed(STANDING, "last", limit=10)
+    table = failed(STANDING, "last", most=10)
     assert table is not None
     assert len({row[1].text for row in table.rows}) == 5
     assert table.notes[1] == f"{STANDING.failed_total - 10} more: `dyno show last --failed`"

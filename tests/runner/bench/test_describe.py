@@ -88,7 +88,7 @@ def test_code_that_cannot_be_loaded_is_answered_with_where_and_why(text: str, me
 )
 def test_an_import_that_hangs_is_given_up(text: str, tmp_path: Path) -> None:
     with pytest.raises(RunError, match="did not answer while loading"):
-        ask(Launch(), question(code(tmp_path, text)), timeout_s=0.7)
+        ask(Launch(), question(code(tmp_path, text)), patience_s=0.7)
 
 
 def test_an_import_that_ends_its_process_is_told_with_what_it_printed(tmp_path: Path) -> None:

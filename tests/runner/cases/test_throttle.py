@@ -9,7 +9,7 @@ import pytest
 from agentdyno.runner.cases.throttle import Allowance, Throttle, wait_before
 
 
-def test_a_refusal_halves_what_is_allowed_and_closes_the_door_for_the_time_asked() -> None:
+def test_a_refusal_halves_what_is_allowed_and_lets_nothing_begin_for_the_time_asked() -> None:
     allowance = Allowance(8)
     allowance.refused(now=100.0, wait_s=5.0)
     assert (allowance.limit, allowance.open_at) == (4, 105.0)

@@ -78,7 +78,7 @@ def good(case: Case, _call: int) -> Response:
 
 
 def job(agent: Scripted, **changes: object) -> CaseJob:
-    return replace(CaseJob(agent, CASES, right_or_wrong, free), **changes)  # type: ignore[arg-type]
+    return replace(CaseJob(agent, CASES, right_or_wrong, free, warmup=0), **changes)  # type: ignore[arg-type]
 
 
 @contextmanager

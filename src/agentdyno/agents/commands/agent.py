@@ -144,7 +144,7 @@ class CommandAgent:
             raise _not_started(error, self._argv[0], in_argument) from None
         failed = self._failure(completed)
         if failed is not None:
-            failed.response = Response(readings=_readings(completed))
+            failed.response = Response(readings=readings_of(completed))
             raise failed
         return self._with_references(self._response(completed), completed)
 
@@ -188,7 +188,7 @@ class CommandAgent:
         if "\ufffd" in text and not _is_utf8(completed.stdout):
             observed["invalid_utf8"] = True
         claims = {reported_name(name): value for name, value in response.readings.items()}
-        whole = replace(response, observed=observed, readings={**claims, **_readings(completed)})
+        whole = replace(response, observed=observed, readings={**claims, **readings_of(completed)})
         return marked(whole, self._simulated)
 
 
@@ -200,7 +200,7 @@ def _not_started(error: CannotStart, program: str, in_argument: bool) -> CaseFai
     return CaseFailed(FailureKind.EXIT, message, fatal=error.errno in (_NOT_THERE, _NOT_ALLOWED))
 
 
-def _readings(completed: Completed) -> dict[str, float]:
+def readings_of(completed: Completed) -> dict[str, float]:
     if completed.flooded:
         return {}
     readings = {

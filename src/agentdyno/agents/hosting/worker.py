@@ -45,7 +45,7 @@ class _Work:
     def __init__(self) -> None:
         self._callee: Callee | None = None
         self._runner: asyncio.Runner | None = None
-        self._metering = _metering  # before the agent's code is there
+        self._metering = start_metering  # before the agent's code is there
         self._references = References(0.0)
 
     def ping(self, _message: Message, _say: Say) -> object:
@@ -131,7 +131,7 @@ _BLOCK_BYTES = 512
 """What the kernel counts input and output of storage in, whatever the blocks of a disk are."""
 
 
-def _metering(
+def start_metering(
     references: References,
     clock: Callable[[], float] = time.perf_counter,
     usage: Callable[[int], resource.struct_rusage] = resource.getrusage,

@@ -11,6 +11,7 @@ from agentdyno.cli.conclusions import report_options, show
 from agentdyno.cli.options import setting_option
 from agentdyno.cli.shared import json_option, open_store, store_option, workspace_here
 from agentdyno.settings.judging import INCLUDE_PARTIAL
+from agentdyno.settings.result import ROWS
 
 if TYPE_CHECKING:
     from agentdyno.findings.board.model import Coverage, Leaderboard, Matrix
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 )
 @click.option("--metric", default="all", show_default=True, help="What to order by: a dimension, or all.")
 @click.option("--days", type=click.IntRange(min=1), default=30, show_default=True, help="How far to look back.")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Number of rows.")
+@click.option("--limit", type=click.IntRange(min=1), default=ROWS, show_default=True, help="Number of rows.")
 @click.option(
     "--suite",
     metavar="SUITE",

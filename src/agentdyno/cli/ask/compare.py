@@ -21,6 +21,7 @@ from agentdyno.cli.shared import (
     policy_for,
     print_json,
     print_tables,
+    reports_folder_option,
     say,
     store_option,
     store_url,
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 @click.argument("operands", nargs=-1, required=True, metavar="BASELINE CANDIDATE...")
 @suite_option
 @click.option("--format", "formats", **LISTED, help="Reports to write: md,html,csv,json,png,junit.")
-@click.option("--output-dir", default=".", show_default=True, help="Where reports go.")
+@reports_folder_option
 @tolerance_option
 @gate_options
 @store_option

@@ -19,6 +19,7 @@ from agentdyno.cli.shared import (
     use_color,
     width,
 )
+from agentdyno.settings.result import ROWS
 
 if TYPE_CHECKING:
     from agentdyno.model.parameter import ExperimentInfo
@@ -48,7 +49,7 @@ KINDS = (
 )
 @click.argument("kind", type=click.Choice(KINDS), required=False)
 @click.option("--import", "imports", multiple=True, metavar="FILE", help="List what this file registers, too.")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Runs to show.")
+@click.option("--limit", type=click.IntRange(min=1), default=ROWS, show_default=True, help="Runs to show.")
 @store_option
 @json_option
 def command(kind: str | None, imports: tuple[str, ...], limit: int, store: str | None, as_json: bool) -> None:

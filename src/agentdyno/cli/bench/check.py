@@ -25,6 +25,7 @@ from agentdyno.cli.shared import (
     open_store,
     print_json,
     print_tables,
+    reports_folder_option,
     say,
     store_option,
     store_url,
@@ -58,7 +59,7 @@ _OF_SUITES = (AGENTS, EPOCHS, MAX_COST, SEND_ALERTS)
 @click.option("--markdown", type=click.Path(dir_okay=False, path_type=Path), help="Write the comment for a PR.")
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
 @click.option("--format", "formats", **LISTED, help="Reports to write: md,html,json,png.")
-@click.option("--output-dir", default=".", show_default=True, help="Where reports go.")
+@reports_folder_option
 @click.option("--write-ci", is_flag=True, help="Write .github/workflows/dyno.yml and check nothing.")
 @click.option(
     "--install",

@@ -13,6 +13,7 @@ from agentdyno.cli.shared import (
     store_option,
     workspace_here,
 )
+from agentdyno.settings.result import ROWS
 
 
 @click.group(
@@ -49,7 +50,7 @@ def test(name: str, as_json: bool) -> int:
 
 
 @command.command("list", epilog="\b\nExample:\n  dyno alerts list --json")
-@click.option("--limit", type=click.IntRange(1, 500), default=20, show_default=True, help="Messages to show.")
+@click.option("--limit", type=click.IntRange(1, 500), default=ROWS, show_default=True, help="Messages to show.")
 @store_option
 @json_option
 def list_(limit: int, store: str | None, as_json: bool) -> int:

@@ -11,6 +11,7 @@ import click
 
 from agentdyno.cli.service.remote import RemoteService
 from agentdyno.cli.shared import json_option, open_store, print_json, print_tables, say, server_option, store_option
+from agentdyno.settings.result import ROWS
 
 if TYPE_CHECKING:
     from agentdyno.model.job import Job
@@ -32,7 +33,7 @@ def command() -> None:
 
 @command.command("list", epilog="\b\nExample:\n  dyno jobs list --status failed --limit 5")
 @click.option("--status", type=click.Choice(STATUSES), help="Only these.")
-@click.option("--limit", type=click.IntRange(1, 500), default=20, show_default=True, help="Jobs to show.")
+@click.option("--limit", type=click.IntRange(1, 500), default=ROWS, show_default=True, help="Jobs to show.")
 @server_option
 @store_option
 @json_option

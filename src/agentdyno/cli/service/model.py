@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from agentdyno.cli.shared import json_option, print_json, say
+from agentdyno.settings.service import HOST, MODEL_PORT, SIMULATED_PORT, SIMULATED_SEED
 
 if TYPE_CHECKING:
     from agentdyno.servers.simulated.server import ServerStats, SimulatedServer
@@ -57,7 +58,9 @@ def install(as_json: bool) -> None:
 
 
 @command.command(epilog="\b\nExample:\n  dyno model serve --port 8080 --parallel 4")
-@click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0 takes any free one.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=MODEL_PORT, show_default=True, help="0 takes any free one."
+)
 @click.option("--parallel", type=click.IntRange(1, 64), default=2, show_default=True, help="Requests at once.")
 @click.option("--context", type=click.IntRange(64), default=4096, show_default=True, help="Tokens per request.")
 @click.option("--threads", type=click.IntRange(1), help="CPU threads. [default: one less than there are cores]")
@@ -114,7 +117,9 @@ def behaviour_options(function: F) -> F:
         click.option("--tool-calls", type=click.Choice(["never", "match", "always"]), default="match"),
         click.option("--right-rate", type=SHARE, default=1.0, help="Share of --answers given right."),
         click.option("--echo", is_flag=True, help="Answer with the prompt."),
-        click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same behaviour."),
+        click.option(
+            "--seed", type=int, default=SIMULATED_SEED, show_default=True, help="Same seed, same behaviour."
+        ),
     )
     for option in reversed(options):
         function = option(function)
@@ -130,8 +135,10 @@ def behaviour_options(function: F) -> F:
     "  dyno model simulate --faults http_error:3,stream_error:2,timeout:2 --fault-span 200\n"
     "  dyno model simulate --answers answers.json --right-rate 0.8"
 )
-@click.option("--host", default="127.0.0.1", show_default=True)
-@click.option("--port", type=click.IntRange(0, 65535), default=8081, show_default=True, help="0 takes any free one.")
+@click.option("--host", default=HOST.default, show_default=True)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=SIMULATED_PORT, show_default=True, help="0 takes any free one."
+)
 @behaviour_options
 @click.option("--answers", type=click.Path(path_type=Path), help="JSON object: part of a prompt -> its answer.")
 @click.option("--api-key-env", metavar="NAME", help="Variable with the key that clients must send.")

@@ -15,13 +15,13 @@ from agentdyno.findings.board.model_rows import LeaderboardRow, MatrixRow
 from agentdyno.findings.figures.dimensions import WEIGHTS, check_weights
 from agentdyno.model import Category
 from agentdyno.model.form import WHOLE, Form
+from agentdyno.settings.result import ROWS
 from agentdyno.store import Store
 from agentdyno.store.answers import Answers
 from agentdyno.store.rows import SuiteRow
 
 DAY_MS = 86_400_000
 WINDOW_DAYS = 30
-SHOWN = 20
 OVERALL = "overall"
 EACH = "each"
 """In place of a category: every one that has results, one after the other."""
@@ -71,7 +71,7 @@ class Boards:
         category: str = OVERALL,
         metric: str = "all",
         days: int = WINDOW_DAYS,
-        limit: int | None = SHOWN,
+        limit: int | None = ROWS,
         suite: str | None = None,
         partial: bool = False,
     ) -> Leaderboard:
@@ -114,7 +114,7 @@ class Boards:
         return replace(self.leaderboards.get(self.store.boards.generation(), question, make), until=now)
 
     def by_category(
-        self, *, metric: str = "all", days: int = WINDOW_DAYS, limit: int | None = SHOWN, partial: bool = False
+        self, *, metric: str = "all", days: int = WINDOW_DAYS, limit: int | None = ROWS, partial: bool = False
     ) -> list[Leaderboard]:
         """One leaderboard for each category that suites or their benchmarks with results have, ranks within it.
 

@@ -139,7 +139,7 @@ def _drawn_ranks(scores: Numbers, factors: Numbers, shares: Numbers, seed: int) 
         noise = _together(noise, spread, alone)
         drawn = np.clip(np.concatenate([centre + noise, centre - noise], axis=1), np.float32(0), np.float32(1))
         drawn = np.concatenate([drawn, (drawn * share).sum(axis=0, keepdims=True)])
-        ranks = _row_ranks(drawn.reshape(-1, agents)).reshape(drawn.shape)
+        ranks = rank_rows(drawn.reshape(-1, agents)).reshape(drawn.shape)
         found[:, :, 2 * start : 2 * start + drawn.shape[1]] = ranks.transpose(0, 2, 1)
     found.sort(axis=2)
     return found[:, :, tail].T, found[:, :, -1 - tail].T
@@ -163,7 +163,7 @@ def draws_for(agents: int) -> int:
     return max(FEWEST_DRAWS, min(DRAWS, 40 * (2_000 // max(1, agents))))
 
 
-def _row_ranks(draws: Drawn) -> Places:
+def rank_rows(draws: Drawn) -> Places:
     """``competition_ranks`` within every row of numbers in 0..1.
 
     Scores become whole numbers that carry their agent in the lowest bits: sorting those is much faster than sorting

@@ -22,11 +22,11 @@ from agentdyno.store.rows import BaselineRow, RunRow, RunSubject
 MOST_SAMPLES = 5_000
 """A run of more samples is judged on its own page, and not in a list: to read them takes too long."""
 MOST_KEPT = 5_000
-Kept: TypeAlias = Answers["Verdict | None"]
+VerdictAnswers: TypeAlias = Answers["Verdict | None"]
 """Verdicts that were found before; a run that has ended says the same tomorrow."""
 
 
-def kept_verdicts() -> Kept:
+def kept_verdicts() -> VerdictAnswers:
     return Answers(MOST_KEPT)
 
 
@@ -37,7 +37,9 @@ class RunVerdicts:
     whole runs that came to their end are judged.
     """
 
-    def __init__(self, store: Store, baselines: Sequence[BaselineRow], policy: GatePolicy, kept: Kept) -> None:
+    def __init__(
+        self, store: Store, baselines: Sequence[BaselineRow], policy: GatePolicy, kept: VerdictAnswers
+    ) -> None:
         self._store = store
         self._policy = policy
         self._kept = kept

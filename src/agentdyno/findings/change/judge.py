@@ -113,7 +113,7 @@ def judge_change(
         fixed=fixed,
         keys=pairing.keys,
         more_cases=more_cases_of(deciding) if verdict == INCONCLUSIVE else None,
-        severity=_severity(telling[0]) if verdict == WORSE else None,
+        severity=row_severity(telling[0]) if verdict == WORSE else None,
         metric=_changed_most(telling) if verdict in (WORSE, BETTER) else "accuracy",
         reliability=lasting if lasting.verdict is not None else None,
         steady_broken=steady,
@@ -201,12 +201,12 @@ def _in_order(rows: Sequence[PairedRow]) -> list[PairedRow]:
     """What to read first: of what changed the gravest, and of equals whether answers are right, then the rest."""
 
     def place(row: PairedRow) -> tuple[int, int]:
-        return -RANKS[_severity(row)] if row.verdict in _DECIDED else 0, _FIRST.index(row.metric)
+        return -RANKS[row_severity(row)] if row.verdict in _DECIDED else 0, _FIRST.index(row.metric)
 
     return sorted(rows, key=place)
 
 
-def _severity(row: PairedRow) -> Severity:
+def row_severity(row: PairedRow) -> Severity:
     change = row_change(row)
     if change is None or row.candidate is None:
         return Severity.LOW

@@ -19,7 +19,7 @@ from agentdyno.findings.figures.summarise import (
 )
 from agentdyno.model import ArmResult, Direction, Metric, MetricComparison, Sample, Verdict
 from agentdyno.model.record import RunSpread
-from agentdyno.settings.judging import TOLERANCE
+from agentdyno.settings.judging import EXPERIMENT_ALPHA, TOLERANCE
 from agentdyno.stats import (
     Interval,
     equivalent,
@@ -51,7 +51,7 @@ class SampleJudging:
     """
 
     tolerance: float = TOLERANCE.default
-    alpha: float = 0.01
+    alpha: float = EXPERIMENT_ALPHA
     noise_floor: float | None = None
     same_machine: bool = True
     paired: bool = False
@@ -66,9 +66,9 @@ class _Sides:
 
     baseline: list[float]
     candidate: list[float]
-    paired: bool = False
-    unit: str = "samples"
-    processes: int = 1
+    paired: bool
+    unit: str
+    processes: int
 
 
 def compare_arms(
@@ -138,7 +138,7 @@ def _sides(baseline: Sequence[Sample], candidate: Sequence[Sample], metric: Metr
         medians = [[median(values) for values in side.values()] for side in (first, second)]
         return _Sides(medians[0], medians[1], False, "processes", processes)
     values = metric_values(baseline).get(name, []), metric_values(candidate).get(name, [])
-    return _Sides(*values, processes=processes)
+    return _Sides(*values, paired=False, unit="samples", processes=processes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ class Scoreboard:
         moved = exchanged(patterns, self.second - self.first)
         columns = np.ascontiguousarray(patterns.T)
         medians = {
-            id(term): _exchanged_medians(term.times, columns, self.clusters[term.members])
+            id(term): exchanged_medians(term.times, columns, self.clusters[term.members])
             for term in self.terms
             if term.times is not None and term.members is not None
         }
@@ -237,7 +237,7 @@ def weighted(scores: Mapping[str, Numbers]) -> Numbers:
     return total / math.fsum(WEIGHTS[name] for name in scores)
 
 
-def _exchanged_medians(times: tuple[Numbers, Numbers], swapped: Patterns, units: Codes) -> tuple[Numbers, Numbers]:
+def exchanged_medians(times: tuple[Numbers, Numbers], swapped: Patterns, units: Codes) -> tuple[Numbers, Numbers]:
     """The medians of both sides under every pattern: all values are sorted once, and counted off by side.
 
     ``swapped`` has a row per unit and a column per pattern; ``units`` says which one each time belongs to.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agentdyno.findings.figures.normalised import SPENT
 from agentdyno.model import Direction, Phase, Status
 from agentdyno.registry.installed import has_windows
+from agentdyno.settings.result import ROWS
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import (
     NOTHING,
@@ -271,7 +272,7 @@ def configuration(result: RunResult) -> Table | None:
     return Table("Configuration", columns, rows)
 
 
-def failures(result: RunResult, limit: int = 20) -> Table | None:
+def failures(result: RunResult, limit: int = ROWS) -> Table | None:
     """What failed, equal failures counted together, at most ``limit`` rows."""
     groups: dict[tuple[str, str, str, str, str], int] = {}
     for arm, sample in failure_samples(result.arms):

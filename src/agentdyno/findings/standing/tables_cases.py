@@ -16,7 +16,7 @@ MOST_CHANGED = 12
 """Cases that a head-to-head names on each side."""
 
 
-def failed(standing: SuiteStanding, run: str, limit: int = 10) -> Table | None:
+def failed(standing: SuiteStanding, run: str, most: int = 10) -> Table | None:
     """Cases that were not passed, the first of every arm first: what was wanted, what the agent answered, and why
     that is wrong, in the scorer's words.
 
@@ -39,7 +39,7 @@ def failed(standing: SuiteStanding, run: str, limit: int = 10) -> Table | None:
         arm = (item.benchmark, item.agent)
         ranked.append((places[arm], item))
         places[arm] += 1
-    shown = [item for _, item in sorted(ranked, key=lambda pair: pair[0])][:limit]
+    shown = [item for _, item in sorted(ranked, key=lambda pair: pair[0])][:most]
     rows = tuple(
         (
             Cell(one_line(item.case_id)),

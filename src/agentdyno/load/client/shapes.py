@@ -23,7 +23,6 @@ Place = list[int]
 E = TypeVar("E", bound=Struct)
 C = TypeVar("C", bound="Choice")
 L = TypeVar("L", bound="LineEnd")
-_DONE = b"[DONE]"
 
 
 class Said(NamedTuple):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from agentdyno.errors import SpecError, nearest
 from agentdyno.model.load import PromptLengths
+from agentdyno.settings.load_requests import SHARED
 
 DISTRIBUTIONS = ("fixed", "uniform", "lognormal", "trace")
 LONGEST = 4_000_000
@@ -39,7 +40,7 @@ _VOCABULARY = """
 _WORDS = tuple(_VOCABULARY.split())
 
 
-def prompt_texts(words: Sequence[int], seed: int, *, shared: int = 0) -> tuple[str, ...]:
+def prompt_texts(words: Sequence[int], seed: int, *, shared: int = SHARED.default) -> tuple[str, ...]:
     """One text for each number of words, exactly so long. The first ``shared`` words are the same in all of them.
 
     Where a text is longer than what is shared, the word after that is found in no other text of the set.

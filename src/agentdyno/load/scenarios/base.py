@@ -41,8 +41,8 @@ class ScenarioSettings:
     def flag(self, name: str) -> bool:
         return bool(self.params[name])
 
-    def arrivals(self, name: str = "arrivals") -> Arrivals:
-        return Arrivals(str(self.params[name]))
+    def arrivals(self) -> Arrivals:
+        return Arrivals(str(self.params["arrivals"]))
 
     def seed_of(self, number: int) -> int:
         """A seed of its own for every step, the same in every run of this seed."""

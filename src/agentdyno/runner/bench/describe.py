@@ -37,13 +37,13 @@ def start_worker(launch: Launch, *, seed: int, limits: Limits | None = None) -> 
     return process, Link(end)
 
 
-def ask(launch: Launch, message: Mapping[str, Any], timeout_s: float = 120.0) -> Message:
+def ask(launch: Launch, message: Mapping[str, Any], patience_s: float = 120.0) -> Message:
     """One question to a fresh worker."""
     process, link = start_worker(launch, seed=0)
     try:
         link.send(dict(message))
         link.close_sending()
-        process.wait(timeout_s, link.fileno())
+        process.wait(patience_s, link.fileno())
         reply = link.receive() if link.readable() else None
     except (OSError, ValueError):
         reply = None

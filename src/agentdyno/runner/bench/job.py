@@ -56,7 +56,7 @@ class ArmJob:
     arm_id: str
     code: CodeReference
     params: Mapping[str, object]
-    seed: int = 0
+    seed: int
     warmup: int = WARMUP.default
     inner_loops: int | None = None
     gc: GcPolicy = GcPolicy.NORMAL

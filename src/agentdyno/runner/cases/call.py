@@ -270,9 +270,9 @@ class CaseJob:
     cases: Mapping[str, Case]
     judge: Callable[[Case, Response], Awaitable[CaseJudgement]]
     price: Callable[[Response, float | None], Priced]
+    warmup: int
     constraints: Constraints = field(default_factory=Constraints)
     pass_threshold: float = PASS_THRESHOLD.default
-    warmup: int = 0
     server: CpuShare | None = None
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentdyno.load.driver import Driver, Levers
-from agentdyno.model.load import LoadOptions
+from agentdyno.model.load import LoadOptions, LoadTarget
 from agentdyno.runs.load.target import Subject, load_cases
 
 if TYPE_CHECKING:
     from agentdyno.load.client.driver import ClientSource
     from agentdyno.load.scenarios import Scenario
+    from agentdyno.runs.lineup import Entrant
     from agentdyno.runs.load.prepare import PreparedLoad
 
 
@@ -29,47 +30,63 @@ def driver_for(
     The process that listens at ``watched_url`` (else at the target's address) is watched, where it runs here.
     ``source`` has the clients where they are on other machines.
     """
-    spec, subject = prepared.load, prepared.subject
-    trace = prepared.trace
-    if subject.target is not None:
-        from agentdyno.load.client.driver import HttpDriver
-        from agentdyno.load.plan.material import Materials
-        from agentdyno.load.plan.orders import JourneyOrder
-        from agentdyno.load.target.process import listening_pid
-        from agentdyno.load.target.server_watch import WatchedDriver
+    if prepared.subject.target is not None:
+        return _client_of(prepared, prepared.subject.target, options, artifacts, watched_url, source)
+    assert prepared.subject.entrant is not None
+    return _caller_of(prepared, prepared.subject.entrant, options, artifacts, watched_url)
 
-        journey = JourneyOrder(spec.journey, prepared.settings.base_dir, subject.target, options, prepared.key)
-        materials = Materials(
-            subject.target,
-            options,
-            key=prepared.key,
-            trace=trace,
-            cases=prepared.cases,
-            journey=journey if spec.journey else None,
-        )
-        driver = HttpDriver(
-            subject.target, options, materials, objectives=spec.slo, artifacts=artifacts, source=source
-        )
-        # Through a proxy the process behind it is still the one to look at.
-        pid = listening_pid(watched_url or subject.target.url)
-        return WatchedDriver(driver, pid) if pid is not None else driver
+
+def _client_of(
+    prepared: PreparedLoad,
+    target: LoadTarget,
+    options: LoadOptions,
+    artifacts: Path | None,
+    watched_url: str,
+    source: ClientSource | None,
+) -> Driver:
+    """The engine's own client."""
+    from agentdyno.load.client.driver import HttpDriver
+    from agentdyno.load.plan.material import Materials
+    from agentdyno.load.plan.orders import JourneyOrder
+    from agentdyno.load.target.process import listening_pid
+    from agentdyno.load.target.server_watch import WatchedDriver
+
+    spec = prepared.load
+    journey = JourneyOrder(spec.journey, prepared.settings.base_dir, target, options, prepared.key)
+    materials = Materials(
+        target,
+        options,
+        key=prepared.key,
+        trace=prepared.trace,
+        cases=prepared.cases,
+        journey=journey if spec.journey else None,
+    )
+    driver = HttpDriver(target, options, materials, objectives=spec.slo, artifacts=artifacts, source=source)
+    # Through a proxy the process behind it is still the one to look at.
+    pid = listening_pid(watched_url or target.url)
+    return WatchedDriver(driver, pid) if pid is not None else driver
+
+
+def _caller_of(
+    prepared: PreparedLoad, entrant: Entrant, options: LoadOptions, artifacts: Path | None, watched_url: str
+) -> Driver:
+    """What calls an agent through its contract."""
     from agentdyno.load.calls.driver import AgentDriver
     from agentdyno.load.target.process import listening_pid
     from agentdyno.load.target.server_watch import WatchedDriver
 
-    assert subject.entrant is not None
-    agent = subject.entrant.make(prepared.maker, None)
+    spec = prepared.load
     cases = load_cases(spec) if prepared.cases is None else prepared.cases.dealt(prepared.settings.seed)
     calls = AgentDriver(
-        agent,
+        entrant.make(prepared.maker, None),
         cases,
         options,
         objectives=spec.slo,
         artifacts=artifacts,
-        trace=trace,
+        trace=prepared.trace,
         journey=prepared.journey,
     )
-    address = watched_url or subject.address
+    address = watched_url or prepared.subject.address
     pid = listening_pid(address) if address else None
     # An agent that is no server here lives in processes that this one starts for it.
     return WatchedDriver(calls, os.getpid() if pid is None else pid, children_only=pid is None)

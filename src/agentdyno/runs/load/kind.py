@@ -56,7 +56,7 @@ class LoadKind:
     stays as it is. ``check_client`` measures the client's own error before the run."""
 
     check_client: Callable[[LoadOptions], SelfCheck] = _self_check
-    name: str = "load"
+    name = "load"
     findings: tuple[str, ...] = ("stress",)
     continuable: bool = False
     words: KindWords = _WORDS

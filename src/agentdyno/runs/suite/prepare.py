@@ -287,9 +287,9 @@ def _case_jobs(
             {case.id: case for case in benchmark.cases},
             markings[benchmark.benchmark_id],
             pricing_of(prices, entrant, metered=not agent.paid),
+            warmups.get(arm_id, 0),
             benchmark.constraints,
             benchmark.rubric.pass_threshold,
-            warmups.get(arm_id, 0),
         )
     return jobs
 

@@ -23,6 +23,7 @@ from agentdyno.model.policy import (
     Quarantine,
     Tier,
 )
+from agentdyno.settings.judging import PARTS_TOLERANCE, POINTS_TOLERANCE
 from agentdyno.settings.setting import GATE, REQUIRE
 from agentdyno.specs.files.problems import dotted, got, shorten
 from agentdyno.specs.files.shorthand import refuse
@@ -34,8 +35,6 @@ RETURNED = "result."
 _TIERS = ("critical", "supporting", "advisory", "off")
 _EXPERIMENTS = ("duration_s", "cpu_s", "peak_rss_bytes", "throughput_per_s")
 _POINTS = ("pass_hat_3", "overall")
-_POINTS_TOLERANCE = 0.05
-_PARTS_TOLERANCE = 0.10
 
 Files = Annotated[
     list[Line], BeforeValidator(spell_ids, json_schema_input_type=str | list[str]), Field(max_length=100)
@@ -157,7 +156,7 @@ class RuleModel(FileModel):
         examples=["critical"],
     )
     tolerance: float = Field(
-        default=_PARTS_TOLERANCE,
+        default=PARTS_TOLERANCE,
         ge=0,
         le=100,
         description="How much worse it may be: a part of the baseline, or points of a score or rate",
@@ -254,7 +253,7 @@ def gate_policy(document: Mapping[str, Any]) -> GatePolicy:
 
 
 def _default_tolerance(metric: str) -> float:
-    return _POINTS_TOLERANCE if metric in _POINTS else _PARTS_TOLERANCE
+    return POINTS_TOLERANCE if metric in _POINTS else PARTS_TOLERANCE
 
 
 def _is_judged(name: str) -> bool:

@@ -27,7 +27,7 @@ from agentdyno.web.state import Services, services
 from agentdyno.workbench.run_files import TYPES, ZIP, RunFile, find_artifact, list_artifacts, write_report
 
 if TYPE_CHECKING:
-    from agentdyno.findings.change.ask_runs import Kept
+    from agentdyno.findings.change.ask_runs import VerdictAnswers
 
 router = APIRouter(tags=["runs"], dependencies=[Depends(require(Scope.READ))])
 
@@ -43,7 +43,7 @@ _REPORT: dict[int | str, dict[str, object]] = {
     200: {"description": "The report.", "content": {kind.partition(";")[0]: {} for kind in (*TYPES.values(), ZIP)}}
 }
 
-_verdicts: WeakKeyDictionary[Services, Kept] = WeakKeyDictionary()
+_verdicts: WeakKeyDictionary[Services, VerdictAnswers] = WeakKeyDictionary()
 
 
 @router.get("/api/runs", response_model=RunRowPage)

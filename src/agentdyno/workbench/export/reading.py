@@ -13,14 +13,13 @@ from typing import Any, overload
 from agentdyno.errors import SpecError, nearest
 from agentdyno.model import RunResult
 from agentdyno.model.naming import meant_by
+from agentdyno.settings.result import ROWS
 from agentdyno.store import Store
 from agentdyno.store.rows import RunRow
 from agentdyno.workbench.export.frames import frame_of
 from agentdyno.workbench.export.rows import SAMPLES
 from agentdyno.workbench.location import project_store
 
-MOST_RUNS = 20
-"""Runs that are read where nobody says how many: their samples are all in memory."""
 _LOOKED_THROUGH = 10_000
 _KEYS = ("name", "kind", "status", "tag", "agent", "since")
 
@@ -64,9 +63,9 @@ class StoredRuns(Sequence[RunResult]):
 
 
 def read_runs(
-    query: str = "", *, limit: int = MOST_RUNS, store: str | os.PathLike[str] | None = None, samples: bool = True
+    query: str = "", *, limit: int = ROWS, store: str | os.PathLike[str] | None = None, samples: bool = True
 ) -> StoredRuns:
-    """The newest runs of a store that a query chooses, at most ``limit``.
+    """The newest runs of a store that a query chooses, at most ``limit``: their samples are all in memory.
 
     A query is words: ``name=capital*``, ``kind=suite``, ``status=complete``, ``tag=nightly``, ``agent=answer``,
     ``since=7d`` or ``since=2026-01-31``; a word alone is a name. All of them have to hold. Without ``samples`` only

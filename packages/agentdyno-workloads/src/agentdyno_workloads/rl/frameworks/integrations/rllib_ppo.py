@@ -31,7 +31,7 @@ def seen(rows: np.ndarray, slot: int) -> np.ndarray:
     return np.concatenate([tokens.reshape(len(rows), -1), place], axis=1)
 
 
-class Desk(gym.Env):
+class ToolDeskEpisodes(gym.Env):
     """An episode is one answer; an action is its next token, the reward comes at the end."""
 
     def __init__(self, config: dict[str, object] | None = None) -> None:
@@ -65,7 +65,7 @@ class Desk(gym.Env):
 def make(runners: int = 0, turns: int = 1) -> PPO:
     config = (
         PPOConfig()
-        .environment(Desk, env_config={"turns": turns})
+        .environment(ToolDeskEpisodes, env_config={"turns": turns})
         .env_runners(num_env_runners=runners, num_envs_per_env_runner=8)
         .learners(num_learners=0)
         .rl_module(model_config=DefaultModelConfig(fcnet_hiddens=[256, 128], vf_share_layers=True))
@@ -161,11 +161,11 @@ def multi_turn() -> bool:
 
 def tool_masking() -> bool:
     """What the environment writes is no action: an episode of two turns has six of them at most."""
-    desk = Desk({"turns": 2})
-    desk.reset(seed=1)
+    episodes = ToolDeskEpisodes({"turns": 2})
+    episodes.reset(seed=1)
     actions, over = 0, False
     while not over:
-        _, _, over, _, _ = desk.step(int(desk.action_space.n) - 1)
+        _, _, over, _, _ = episodes.step(int(episodes.action_space.n) - 1)
         actions += 1
     return actions == 6
 
