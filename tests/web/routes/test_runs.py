@@ -82,6 +82,8 @@ def test_runs_are_found_by_tag_and_commit(room: Room) -> None:
     for text in ("ächtlich", '"x"', "C0FFEE"):
         assert [item["run_id"] for item in client.ok("/api/runs", q=text)["items"]] == [told.run_id]
     assert client.ok("/api/runs", q="c0ffee")["items"][0]["commit"] == "c0ffee12"
+    for word in ("commit", "branch", "dirty", "null", "false"):  # how it is written down is nothing that it mentions
+        assert client.ok("/api/runs", q=word)["items"] == [], word
     client.app.state.services.close()
 
 
