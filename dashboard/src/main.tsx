@@ -3,6 +3,7 @@ import { createRoot } from "react-dom/client";
 import { App } from "./app";
 import "./styles/base.css";
 import "./styles/components.css";
+import "./styles/print.css";
 
 const root = document.getElementById("root");
 if (root) {

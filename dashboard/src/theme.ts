@@ -26,6 +26,22 @@ function apply(theme: Theme): void {
 
 system.addEventListener("change", () => chosen() === null && apply(system.matches ? "dark" : "light"));
 
+// Paper is white: charts are drawn for it, and as before when it is printed.
+let onScreen: Theme | null = null;
+window.addEventListener("beforeprint", () => {
+  onScreen ??= current();
+  apply("light");
+});
+window.addEventListener("afterprint", () => {
+  apply(onScreen ?? current());
+  onScreen = null;
+});
+
+/** Whether the page is on its way to paper: pictures have to be ready at once. */
+export function isPrinting(): boolean {
+  return onScreen !== null;
+}
+
 export function useTheme(): [Theme, () => void] {
   const theme = useSyncExternalStore(
     (listener) => {

@@ -64,6 +64,27 @@ def test_a_store_that_is_away_is_said_and_waited_for(browser: Browser, service: 
         expect(banner).not_to_be_visible()
 
 
+def test_a_key_that_is_revoked_shows_nothing_more_and_asks_for_another(browser: Browser, service: Service) -> None:
+    gone = {"type": "about:blank", "title": "Unauthorized", "status": 401, "detail": "this key was revoked"}
+    with opened(browser, service.address) as (page, watch):
+        watch.allow("401")
+        page.goto("/")
+        told = page.get_by_role("main").get_by_text("dyno init && dyno run")
+        expect(told).to_be_visible()
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.route("**/api/changes", lambda route: route.fulfill(status=401, json=gone))
+        expect(page.get_by_text("This key was revoked.")).to_be_visible()
+        expect(told).to_have_count(0)
+        asked.clear()
+        page.unroute("**/api/changes")
+        page.get_by_label("Key", exact=True).fill("another")
+        page.route("**/api/changes", lambda route: route.fulfill(status=401, json={**gone, "detail": "unknown key"}))
+        page.get_by_role("button", name="Use this key").click()
+        expect(page.get_by_text("Unknown key.")).to_be_visible()
+        assert sum(url.endswith("/api/changes") for url in asked) == 1, "once, with the other key"
+
+
 def test_a_server_that_was_away_is_back_without_a_reload(browser: Browser, service: Service) -> None:
     with opened(browser, service.address) as (page, watch):
         watch.allow("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE", "Failed to fetch")

@@ -4,7 +4,7 @@ import type { ReactElement, ReactNode } from "react";
 import { saveTable } from "./csv";
 import { palette } from "../palette";
 import { useListed } from "../hooks/useListed";
-import { useTheme } from "../theme";
+import { isPrinting, useTheme } from "../theme";
 import type { Palette } from "../palette";
 
 export type ChartOption = EChartsCoreOption;
@@ -58,7 +58,7 @@ function themed(option: ChartOption, colours: Palette): ChartOption {
   const result: Part = {
     color: colours.series,
     backgroundColor: "transparent",
-    animation: !still,
+    animation: !still && !isPrinting(),
     animationDuration: 200,
     ...given,
     textStyle: { color: colours.text, fontFamily: "system-ui, sans-serif", ...(given.textStyle as Part) },
@@ -154,6 +154,7 @@ export function Chart(props: ChartProps): ReactElement {
     if (!chart || chart.isDisposed()) return;
     const colours = palette();
     chart.setOption(themed(option(colours), colours), { notMerge: true });
+    if (isPrinting()) chart.getZr().flush();
   }, [chart, option, theme]);
 
   return (

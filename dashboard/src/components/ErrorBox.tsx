@@ -1,5 +1,6 @@
 import type { ReactElement } from "react";
 import { ApiError } from "../api/client";
+import { asSentence } from "../shared/words";
 import { Prose } from "./Prose";
 import { SignIn } from "./SignIn";
 
@@ -7,7 +8,7 @@ import { SignIn } from "./SignIn";
 export function ErrorBox({ error, retry }: { error: unknown; retry?: () => void }): ReactElement | null {
   if (error === null || error === undefined) return null;
   if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
-    return <SignIn reason={error.message} />;
+    return <SignIn reason={asSentence(error.message)} />;
   }
   const problem = error instanceof ApiError ? error.problem : null;
   const title = problem?.title ?? "Something went wrong";

@@ -9,6 +9,8 @@ export type Sortable = string | number | null | undefined;
 export interface Column<R> {
   key: string;
   label: string;
+  /** The heading, where it is more than its label: the name of an agent breaks before its version. */
+  heading?: ReactNode;
   render: (row: R, index: number) => ReactNode;
   /** What to sort by; a column without it cannot be sorted. Unknown values come last in either direction. */
   value?: (row: R) => Sortable;
@@ -90,11 +92,11 @@ export function Table<R>(props: TableProps<R>): ReactElement {
               >
                 {column.value ? (
                   <button type="button" className="sort" onClick={() => turn(column)}>
-                    {column.label}
+                    {column.heading ?? column.label}
                     <span aria-hidden="true">{column.key === sortKey ? (descending ? "\u00a0↓" : "\u00a0↑") : ""}</span>
                   </button>
                 ) : (
-                  column.label
+                  (column.heading ?? column.label)
                 )}
               </th>
             ))}

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from "react";
-import { get } from "../api/client";
+import { ApiError, get } from "../api/client";
 import { useKeyGeneration } from "../api/key";
 
 export interface Resource<T> {
@@ -18,6 +18,11 @@ interface State<T> {
   loading: boolean;
 }
 
+/** Whether the key is not taken (any more): what it was given before is not shown, and nothing is asked until there is another. */
+function isRefused(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 401;
+}
+
 /** Reads an address of the API; null reads nothing. With `everyMs` it is asked again while the tab is visible. */
 export function useResource<T>(path: string | null, options: { everyMs?: number } = {}): Resource<T> {
   const key = useKeyGeneration();
@@ -34,18 +39,20 @@ export function useResource<T>(path: string | null, options: { everyMs?: number 
     setState((old) => ({ path, key, data: kept(old), error: undefined, loading: true }));
     get<T>(path, stop.signal).then(
       (data) => !stop.signal.aborted && setState({ path, key, data, error: undefined, loading: false }),
-      (error: unknown) => !stop.signal.aborted && setState((old) => ({ path, key, data: kept(old), error, loading: false })),
+      (error: unknown) =>
+        !stop.signal.aborted && setState((old) => ({ path, key, data: isRefused(error) ? undefined : kept(old), error, loading: false })),
     );
     return () => stop.abort();
   }, [path, asked, key]);
 
   const refresh = useCallback(() => setAsked((count) => count + 1), []);
   const { everyMs } = options;
+  const refused = state.path === path && state.key === key && isRefused(state.error);
   useEffect(() => {
-    if (!everyMs || path === null) return;
+    if (!everyMs || path === null || refused) return;
     const timer = setInterval(() => document.visibilityState === "visible" && refresh(), everyMs);
     return () => clearInterval(timer);
-  }, [everyMs, path, refresh]);
+  }, [everyMs, path, refresh, refused]);
 
   const current = state.path === path && state.key === key;
   return {

@@ -25,7 +25,24 @@ function styleText(): string {
   return [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules].map((rule) => rule.cssText)).join("\n");
 }
 
-/** The main part of the page as it stands: pictures for charts, links to where it was shown, no buttons. */
+/** What stays of a button in a file: the heading that it sorts by, or what it tells about a row. */
+const TELLING = "button.sort, button[data-open]";
+/** What is there to be pressed, typed or downloaded. */
+const CONTROLS = "button, input, .fields, .tabs, .live-only, .table-tools, script, .command, th.more, td.more";
+
+/** Takes out what does something only where a server is. */
+function withoutControls(copy: HTMLElement): void {
+  for (const button of copy.querySelectorAll(TELLING)) {
+    const text = document.createElement("span");
+    text.append(...button.childNodes);
+    button.replaceWith(text);
+  }
+  for (const control of copy.querySelectorAll(CONTROLS)) control.remove();
+  // Rows of one line hide their other columns behind a button that is not there any more.
+  for (const table of copy.querySelectorAll("table.compact")) table.classList.remove("compact");
+}
+
+/** The main part of the page as it stands: pictures for charts, links to where it was shown, nothing to press. */
 function snapshot(main: HTMLElement): HTMLElement {
   const pictures = [...main.querySelectorAll("canvas")].map((canvas) => canvas.toDataURL("image/png"));
   const copy = main.cloneNode(true) as HTMLElement;
@@ -37,7 +54,7 @@ function snapshot(main: HTMLElement): HTMLElement {
     canvas.replaceWith(image);
   });
   for (const link of copy.querySelectorAll("a")) link.href = new URL(link.getAttribute("href") ?? "", window.location.href).href;
-  for (const control of copy.querySelectorAll("button, .fields, script, .command")) control.remove();
+  withoutControls(copy);
   copy.querySelectorAll<HTMLOListElement>("ol.steps").forEach(divided);
   return copy;
 }

@@ -19,6 +19,7 @@ _STEPS = 2_000
 _ROUNDS = 60
 _DIRECT = 100.0
 """Up to here the gamma function of ``a`` and ``a + 1/2`` is itself a float."""
+_ROUNDED = 1e-12
 _FEWEST_POINTS, _WIDEST_STEP = 300, 0.02
 _NOTHING = 36.0
 """A density that is smaller by this power of e adds nothing that a float could hold."""
@@ -45,6 +46,7 @@ def tail(t: float, df: float) -> float:
 def quantile_of_tail(probability: float, df: float) -> float:
     """The t that is exceeded with ``probability``, which is more than 0 and at most 1/2."""
     t = max(-NormalDist().inv_cdf(probability), 0.0)  # too small, as tails of t are heavier: so steps never overshoot
+    before = math.inf
     for _ in range(_ROUNDS):
         found, density = tail(t, df), _density(t, df)
         if probability < _FAR_OUT:
@@ -52,8 +54,10 @@ def quantile_of_tail(probability: float, df: float) -> float:
         else:
             step = (found - probability) / density
         t += step
-        if abs(step) <= 1e-15 * t:
+        # Steps become small at a stroke. Then rounding takes over, and they go back and forth by a last digit.
+        if abs(step) <= 1e-15 * t or before <= abs(step) < _ROUNDED * t:
             break
+        before = abs(step)
     return t
 
 

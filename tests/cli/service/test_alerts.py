@@ -53,6 +53,21 @@ def test_a_trial_a_regression_a_receiver_that_is_down_and_sending_again(
     assert "No message waits." in bench.dyno("alerts", "send").err
 
 
+def test_an_agent_that_is_called_otherwise_than_its_name_has_alerts_too(
+    loaded_bench: Bench, receiver: Receiver
+) -> None:
+    """Two files have a function of one name: boards tell them apart by their files."""
+    bench = loaded_bench
+    write(bench, f"alerts: {{team: {{url: '{receiver.url}/hook', allow_private: true}}}}\n")
+    bench.write("other.py", AGENT)
+    for name in ("other.py@answer", "agent.py@answer"):
+        assert "Alerts: nothing new." in bench.dyno("run", "suite.yaml", "--agent", name, "--alert").err
+    bench.write("agent.py", WORSE)
+    told = bench.dyno("run", "suite.yaml", "--agent", "agent.py@answer", "--alert").err
+    assert "Alert to team: agent.answer@" in told, told
+    assert receiver.got[-1].document["agent"] == "agent.answer"
+
+
 def test_alerts_that_can_go_nowhere_are_an_error_before_anything_is_measured(loaded_bench: Bench) -> None:
     bench = loaded_bench
     write(bench, "")

@@ -274,11 +274,9 @@ def test_only_what_has_run_again_is_compared_anew(room: Room, monkeypatch: pytes
     last = run(room, Answerer("b", "1.2"), count=8)
     read, kept = [], room.store.runs.iter_samples
 
-    def spying(
-        run_id: str, *, arm_id: str | None = None, details: bool = False, measured: bool = False
-    ) -> Iterator[Sample]:
+    def spying(run_id: str, *, arm_id: str | None = None, **wanted: bool) -> Iterator[Sample]:
         read.append(run_id)
-        return kept(run_id, arm_id=arm_id, details=details, measured=measured)
+        return kept(run_id, arm_id=arm_id, **wanted)
 
     monkeypatch.setattr(room.store.runs, "iter_samples", spying)
     second = Changing(room.store, memo=memo).changes()

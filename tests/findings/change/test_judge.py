@@ -80,6 +80,19 @@ def test_the_other_way_round_it_is_better() -> None:
     assert found.summary.endswith("12 cases fixed.")
 
 
+def test_who_is_quicker_is_not_better_while_broken_cases_leave_accuracy_open() -> None:
+    """Three of forty are too few to tell whether accuracy fell, and nothing that a shorter time makes good."""
+    first, second = timed("a@1", 40), timed("a@2", 40, wrong=3, seconds=0.5)
+    found, theirs = judge_change(first, second), duel(first, second)
+    assert (found.rows[0].verdict, found.rows[1].verdict) == (Verdict.INCONCLUSIVE, Verdict.BETTER)
+    assert found.verdict == "inconclusive"
+    assert "3 cases broke" in found.summary
+    assert "Undecided against a@1: accuracy -7.5 points" in found.summary
+    assert theirs.winner is duel(second, first).winner is None
+    assert "a@2 gets 3 cases wrong in every try that a@1 gets right in every one" in theirs.why
+    assert judge_change(timed("a@1", 40), timed("a@2", 40, seconds=0.5)).verdict == "better"
+
+
 def test_every_row_is_the_one_of_a_duel_of_the_two() -> None:
     """Seven wrong of forty are p = 2 / 2**7, and no error stands beside them to be corrected for."""
     first, second = timed("a@1", 40), timed("a@2", 40, wrong=7, seconds=1.5, usd=0.02)

@@ -15,11 +15,14 @@ import pytest
 
 from agentdyno.model import Arm, ArmResult, Artifact, RunStatus, Vcs
 from agentdyno.model.policy import GatePolicy
+from agentdyno.web.app import create_app
+from agentdyno.web.settings import ServiceSettings
 from agentdyno.workbench.run_files import find_artifact, write_report
+from tests.command import Bench
 from tests.suites import Room
 from tests.workbench.answering import Answerer, run
 
-from .asking import FORMULA, SCRIPT, Seeded, client_of, fields
+from .asking import FORMULA, SCRIPT, Client, Seeded, client_of, fields
 
 
 def test_runs_come_newest_first(seeded: Seeded) -> None:
@@ -82,6 +85,8 @@ def test_runs_are_found_by_tag_and_commit(room: Room) -> None:
     for text in ("ächtlich", '"x"', "C0FFEE"):
         assert [item["run_id"] for item in client.ok("/api/runs", q=text)["items"]] == [told.run_id]
     assert client.ok("/api/runs", q="c0ffee")["items"][0]["commit"] == "c0ffee12"
+    for word in ("commit", "branch", "dirty", "null", "false"):  # how it is written down is nothing that it mentions
+        assert client.ok("/api/runs", q=word)["items"] == [], word
     client.app.state.services.close()
 
 
@@ -93,6 +98,19 @@ def test_a_listed_run_is_judged_against_its_baseline_where_that_is_asked_for(roo
     assert [(item["verdict"], item["against"]) for item in newest["subjects"]] == [("worse", "steady@1.0")]
     assert [(item["verdict"], item["against"]) for item in oldest["subjects"]] == [(None, "")]
     assert client.ok("/api/changes")["rows"][0]["verdict"] == "worse"
+    client.app.state.services.close()
+
+
+def test_timed_commands_are_held_against_the_first_as_in_a_terminal(loaded_bench: Bench) -> None:
+    said = loaded_bench.dyno("time", "-r", "8", "sleep 0.001", "sleep 0.2", "-n", "short", "-n", "long")
+    assert "long is" in said.out.splitlines()[0]
+    settings = ServiceSettings(str(loaded_bench.folder / ".dyno" / "dyno.db"), loaded_bench.folder)
+    client = Client(create_app(settings), "")
+    found = client.ok(f"/api/runs/{client.ok('/api/runs')['items'][0]['run_id']}")
+    (arm,) = found["comparison"]["arms"]
+    row = next(row for row in arm["metrics"] if row["metric"]["name"] == "duration_s")
+    assert (arm["name"], row["verdict"]) == ("long", "worse")
+    assert found["run"]["arms"][0]["samples"] == []
     client.app.state.services.close()
 
 

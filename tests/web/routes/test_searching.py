@@ -51,3 +51,12 @@ def test_tags_are_found_once(room: Room) -> None:
     client = client_of(room)
     assert sorted(found(client, "RELEASE")) == [("tag", "Release-1"), ("tag", "release-2")]
     client.app.state.services.close()
+
+
+def test_what_is_called_so_is_found_before_what_only_holds_it(room: Room) -> None:
+    """Enter opens the first."""
+    for name in ("a desk", "desk-2", "desk"):
+        run(room, Answerer(name))
+    client = client_of(room)
+    assert [name for kind, name in found(client, "desk") if kind == "agent"] == ["desk", "desk-2", "a desk"]
+    client.app.state.services.close()

@@ -38,6 +38,9 @@ function columns(runId: string, suite: boolean, rows: readonly SampleRow[]): Col
             <span>
               <Link to={caseAddress(runId, row.benchmark, row.case_id, row.agent)}>{row.case_id}</Link>{" "}
               <span className="muted">{row.benchmark}</span>
+              <span className="closed-only muted">
+                {row.agent}, epoch {row.iteration + 1}
+              </span>
             </span>
           ),
         },

@@ -1,3 +1,4 @@
+import { useId } from "react";
 import type { ReactElement } from "react";
 import type { Duel } from "../../api/answers";
 import { sideValue } from "../../shared/units";
@@ -125,12 +126,13 @@ function Group({ duel, effects, scale }: { duel: Duel; effects: readonly Effect[
  * as a whisker. Scores and multiples have an axis each; the numbers are those of the table.
  */
 export function Dumbbell({ duel }: { duel: Duel }): ReactElement {
+  const id = useId();
   const effects = duel.rows.map(effectOf);
   const elsewhere = effects.filter((effect) => effect.scale === null).map((effect) => effect.row.metric);
   return (
-    <figure className="chart compare-dumbbell" aria-labelledby="compare-dumbbell-title">
+    <figure className="chart compare-dumbbell" aria-labelledby={id}>
       <figcaption>
-        <span id="compare-dumbbell-title" className="chart-title">
+        <span id={id} className="chart-title">
           Effects with 95 % intervals
         </span>
         <span className="muted">

@@ -5,7 +5,9 @@ import { Link, address, useQueryParam } from "../../router";
 import { Dumbbell } from "./Dumbbell";
 import { Flips } from "./Flips";
 import { RowsTable } from "./RowsTable";
+import { agentsOf } from "./sides";
 import { Warnings } from "../../shared/Warnings";
+import { nameOf } from "../../shared/paths";
 import { asSentence } from "../../shared/words";
 
 function Winners({ duel }: { duel: Duel }): ReactElement | null {
@@ -23,7 +25,8 @@ function Winners({ duel }: { duel: Duel }): ReactElement | null {
 export function HeadToHeadComparison({ duel, suite }: { duel: Duel; suite: string }): ReactElement {
   const [unfolded, unfold] = useQueryParam("benchmarks");
   const state = duel.winner === null ? "inconclusive" : duel.winner === duel.candidate ? "better" : "worse";
-  const name = duel.candidate.split("@")[0] ?? duel.candidate;
+  const agents = agentsOf(duel);
+  const name = nameOf(agents[1]);
   return (
     <>
       <div className="columns">
@@ -62,7 +65,7 @@ export function HeadToHeadComparison({ duel, suite }: { duel: Duel; suite: strin
       <Flips duel={duel} />
       <p className="row">
         <Link to={address("/history", { subject: name, suite })}>History of {name}</Link>
-        <Link to={address("/cost", { suite, agents: `${duel.baseline},${duel.candidate}` })}>What the two cost</Link>
+        <Link to={address("/cost", { suite, agents: [...new Set(agents)].join(",") })}>{agents[0] === agents[1] ? "What it costs" : "What the two cost"}</Link>
       </p>
     </>
   );

@@ -4,6 +4,7 @@ import { Sign, Table } from "../../components";
 import type { Column } from "../../components";
 import { points } from "../../format";
 import { Link, address } from "../../router";
+import { AgentLabel } from "../../shared/AgentLabel";
 import { divergenceAddress } from "../../shared/place";
 import { Warnings } from "../../shared/Warnings";
 import { asSentence } from "../../shared/words";
@@ -58,6 +59,11 @@ function PairTable({ found, suite }: { found: AllAgainstAll; suite: string }): R
     ...found.agents.map((other) => ({
       key: `against ${other}`,
       label: `against ${other}`,
+      heading: (
+        <>
+          against <AgentLabel label={other} />
+        </>
+      ),
       render: (agent: string) => <Cell found={found} row={agent} column={other} suite={suite} />,
     })),
   ];
@@ -97,6 +103,7 @@ function Disagreements({ found }: { found: AllAgainstAll }): ReactElement | null
     ...found.agents.map((agent) => ({
       key: `score ${agent}`,
       label: agent,
+      heading: <AgentLabel label={agent} />,
       align: "right" as const,
       value: (item: CaseScores) => item.scores[agent],
       render: (item: CaseScores) => points(item.scores[agent] ?? null),

@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import type { ReactElement } from "react";
 import type { ConfigurationRow, CostReport, CostRow, Opportunity } from "../../api/answers";
-import { Table } from "../../components";
+import { Fold, Table } from "../../components";
 import type { Column } from "../../components";
 import { UNKNOWN, asText, count, duration, moneyColumn, moneySum, number, percent, plural, points } from "../../format";
 import type { MoneyColumn } from "../../format";
@@ -212,6 +212,19 @@ function OpportunityItem({ item, volume }: { item: Opportunity; volume: number }
   );
 }
 
+const SHOWN = 5;
+
+function OpportunityList({ items, volume }: { items: readonly Opportunity[]; volume: number }): ReactElement {
+  return (
+    <ul className="cost-opportunities">
+      {items.map((item) => (
+        <OpportunityItem key={`${item.kind} ${item.agent} ${item.text}`} item={item} volume={volume} />
+      ))}
+    </ul>
+  );
+}
+
+/** What saves most first; the hints that every agent gets are behind them. */
 export function Opportunities({ report }: { report: CostReport }): ReactElement {
   return (
     <>
@@ -219,11 +232,14 @@ export function Opportunities({ report }: { report: CostReport }): ReactElement 
       {report.opportunities.length === 0 ? (
         <p className="muted">These results show nothing that could be saved.</p>
       ) : (
-        <ul className="cost-opportunities">
-          {report.opportunities.map((item) => (
-            <OpportunityItem key={`${item.kind} ${item.agent} ${item.text}`} item={item} volume={report.volume} />
-          ))}
-        </ul>
+        <>
+          <OpportunityList items={report.opportunities.slice(0, SHOWN)} volume={report.volume} />
+          {report.opportunities.length > SHOWN && (
+            <Fold name="opportunities" summary={`More that could be saved (${report.opportunities.length - SHOWN})`}>
+              <OpportunityList items={report.opportunities.slice(SHOWN)} volume={report.volume} />
+            </Fold>
+          )}
+        </>
       )}
     </>
   );

@@ -1,8 +1,9 @@
-import { useEffect } from "react";
+import { useCallback } from "react";
 import type { ReactElement } from "react";
 import type { Divergence } from "../../api/answers";
 import { CommandHint, Empty, Show, shellWord } from "../../components";
 import { asText } from "../../format";
+import { useKeys } from "../../hooks/useKeys";
 import { useResource } from "../../hooks/useResource";
 import { Link, address, navigate, useRoute } from "../../router";
 import { shortId } from "../../shared/paths";
@@ -17,16 +18,14 @@ export const title = "Side by side";
 
 /** j and k go to the next and the previous case of the list in the address. */
 function useCaseKeys(next: string | null, previous: string | null): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      const typing = /^(INPUT|SELECT|TEXTAREA)$/.test((event.target as HTMLElement).tagName);
-      if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-      const to = event.key === "j" ? next : event.key === "k" ? previous : null;
+  const walk = useCallback(
+    ({ key }: KeyboardEvent): void => {
+      const to = key === "j" ? next : key === "k" ? previous : null;
       if (to) navigate(to, { replace: true });
-    };
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
-  }, [next, previous]);
+    },
+    [next, previous],
+  );
+  useKeys(walk);
 }
 
 function Walk({ place }: { place: Place }): ReactElement | null {

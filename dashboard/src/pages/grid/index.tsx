@@ -6,6 +6,7 @@ import type { Column } from "../../components";
 import { count, percent, plural, points } from "../../format";
 import { useResource } from "../../hooks/useResource";
 import { Link, address, useQueryParam } from "../../router";
+import { AgentLabel } from "../../shared/AgentLabel";
 import { SearchField } from "../../shared/SearchField";
 import { caseAddress } from "../../shared/paths";
 import { filtered, groupsOf, level, share } from "./rows";
@@ -42,6 +43,7 @@ function columnsOf(grid: CaseGrid): Column<GridRow>[] {
       (agent, at): Column<GridRow> => ({
         key: agent,
         label: agent,
+        heading: <AgentLabel label={agent} />,
         value: (row) => share(row.cells[at] ?? null),
         render: (row) => {
           const cell = row.cells[at] ?? null;

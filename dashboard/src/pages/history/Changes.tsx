@@ -5,6 +5,7 @@ import { Sign, Table } from "../../components";
 import type { Column } from "../../components";
 import { UNKNOWN, dateTime, number, percent, signed } from "../../format";
 import { Link, address } from "../../router";
+import { nameOf } from "../../shared/paths";
 import { DIRECTION_WORDS, direction, shown } from "./timeline";
 
 function Kind({ change }: { change: HistoryChange }): ReactElement {
@@ -20,7 +21,7 @@ function Kind({ change }: { change: HistoryChange }): ReactElement {
 function versions(change: HistoryChange, history: History, suite: string): ReactElement {
   const { version_before: before, version_after: after } = change;
   if (!before || !after || before === after) return <>{after || before || UNKNOWN}</>;
-  const name = history.subject.split("@")[0];
+  const name = nameOf(history.subject);
   return (
     <Link to={address("/compare", { agents: `${name}@${before},${name}@${after}`, suite })}>
       {before} → {after}

@@ -8,6 +8,7 @@ import { useResource } from "../../hooks/useResource";
 import { Link, address, navigate, useRoute } from "../../router";
 import type { Palette } from "../../palette";
 import { casesText } from "../../shared/cases";
+import { Against } from "./Against";
 import { ChangesTable } from "./Changes";
 import { Choices } from "./Choices";
 import type { Chosen } from "./Choices";
@@ -170,6 +171,7 @@ export default function Page(): ReactElement {
               <>
                 <BenchmarkTimelineChart history={data} />
                 <p>{standing(data)}</p>
+                <Against subject={subject} suite={suite} />
                 {data.note && <p className="muted">{data.note}</p>}
                 <h2>Changes of level</h2>
                 <ChangesTable history={data} suite={suite} />

@@ -41,11 +41,34 @@ function NewKey({ onMade }: { onMade: () => void }): ReactElement {
   );
 }
 
+/** Asks once more: whoever uses the key is locked out at once, and no key comes back. */
+function RevokeButton({ name, onRevoke }: { name: string; onRevoke: () => void }): ReactElement {
+  const [asking, setAsking] = useState(false);
+  if (!asking) {
+    return (
+      <button type="button" onClick={() => setAsking(true)} aria-label={`Revoke ${name}`}>
+        Revoke
+      </button>
+    );
+  }
+  return (
+    <span className="row">
+      <button type="button" onClick={onRevoke} aria-label={`Yes, revoke ${name}`}>
+        Yes, revoke
+      </button>
+      <button type="button" className="quiet" onClick={() => setAsking(false)} aria-label={`Keep ${name}`}>
+        Keep it
+      </button>
+    </span>
+  );
+}
+
 /** Every key by its beginning; the secrets themselves are not kept. */
 export function Keys(): ReactElement {
   const keys = useResource<KeyItems>("/api/keys");
   const [error, setError] = useState<unknown>(null);
   const revoke = (key: ApiKey): void => {
+    setError(null);
     del(`/api/keys/${encodeURIComponent(key.name)}`).then(keys.refresh, setError);
   };
   return (
@@ -74,9 +97,7 @@ export function Keys(): ReactElement {
                   key.revoked_at !== null ? (
                     <span className="muted">revoked {dateTime(key.revoked_at)}</span>
                   ) : (
-                    <button type="button" onClick={() => revoke(key)} aria-label={`Revoke ${key.name}`}>
-                      Revoke
-                    </button>
+                    <RevokeButton name={key.name} onRevoke={() => revoke(key)} />
                   ),
               },
             ]}

@@ -80,11 +80,17 @@ function Summary({ report }: { report: StressReport }): ReactElement {
   const judged = report.scenarios.filter((item) => item.score !== null).length;
   const stopped = [...new Set(report.scenarios.map((item) => item.limited_by).filter((limit) => limit !== "nothing"))];
   const [met, metClass] = MET.get(allMet(report)) ?? ["", ""];
+  const asked = report.objectives.length > 0 ? report.objectives.map(objectiveText).join(", ") : "the usual objectives";
+  const among = judged < report.scenarios.length ? ` in ${judged} of ${plural(report.scenarios.length, "scenario")}` : "";
   return (
     <ul className="cards" aria-label="Summary">
       <li className="card">
         <span className={metClass}>{met}</span>
-        <span className="card-label">{report.objectives.length > 0 ? report.objectives.map(objectiveText).join(", ") : "the usual objectives"}</span>
+        <span className="card-label">
+          {asked}
+          {among}
+          {limits.length > 0 && ", below the limit beside"}
+        </span>
       </li>
       {limits.map(([axis, point]) => (
         <li className="card" key={axis}>

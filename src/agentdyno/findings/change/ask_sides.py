@@ -64,7 +64,7 @@ class RealRecords(Records):
         for item in record.benchmarks:
             arms = self._header(item.run_id).arms
             own = (arm.arm_id for arm in arms if (arm.agent, arm.benchmark) == (record.arm_agent, item.benchmark_id))
-            found += [self.figures(item.run_id, arm_id) for arm_id in own]
+            found += [self._arm_figures(self._header(item.run_id), arm_id) for arm_id in own]
         return found
 
     def _executions(self, name: str, version: str | None, suite: str | None) -> list[AgentExecutionRow]:

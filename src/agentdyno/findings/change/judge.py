@@ -3,7 +3,8 @@
 **Verdict.** The rows are those of the engine's one judgement. Accuracy, time per case and cost per case decide,
 reliability where it changed, and the error rate where a side had errors. A case that costs less does not count where
 a success does not. Worse in one of them is ``worse``; else better in one is ``better``; all within the tolerance are
-``same``; anything else is ``inconclusive``.
+``same``; anything else is ``inconclusive``, and so is ``better`` where cases were seen to break while accuracy is not
+settled: being quicker is no help to who answers wrongly.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from agentdyno.findings.change.model import (
 )
 from agentdyno.findings.change.words import facts_first, history_beside_text, more_cases_of, summary_text
 from agentdyno.findings.duel.model import PairedRow
-from agentdyno.findings.duel.words import saves_on_failures
+from agentdyno.findings.duel.words import accuracy_is_open, saves_on_failures
 from agentdyno.findings.engine.judgement import judgement
 from agentdyno.findings.engine.severity import DEFAULT_THRESHOLD, RANKS, dimension_of, severity_of
 from agentdyno.findings.engine.steady import steady_breaks
@@ -99,10 +100,12 @@ def judge_change(
     # What was not tried often enough to tell about reliability does not keep the rest undecided.
     counted = [row for row in rows if row.verdict not in _DECIDED or not saves_on_failures(row)]
     deciding = [*counted, *([lasting] if lasting.verdict in _DECIDED else []), *errors]
+    steady = steady_breaks(pairing)
     verdict = verdict_of(deciding)
+    if verdict == BETTER and steady and accuracy_is_open(deciding):
+        verdict = INCONCLUSIVE
     telling = _in_order([row for row in deciding if row.verdict is not None and row.verdict.value == verdict])
     broken, fixed = changed_cases(pairing)
-    steady = steady_breaks(pairing)
     flips = len(broken) - len(steady), len(fixed)
     return Judged(
         verdict=verdict,

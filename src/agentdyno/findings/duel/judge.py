@@ -219,7 +219,8 @@ def conclude(judged: PairJudgement) -> Duel:
     labels = pairing.labels
     rows = tuple(judged.rows[metric] for metric in (*ROWS, *([ERROR_RATE] if pairing.had_errors else [])))
     benchmark_rows = tuple(row for row in judged.parts.values() if row.metric in DIMENSIONS)
-    winner, why = decide_winner(labels, rows)
+    broken, fixed = steady_breaks(pairing), steady_repairs(pairing)
+    winner, why = decide_winner(labels, rows, (len(broken), len(fixed)))
     first, second = (float(side.errors.sum() / side.tries.sum()) for side in (pairing.first, pairing.second))
     return Duel(
         baseline=labels[0],
@@ -241,8 +242,8 @@ def conclude(judged: PairJudgement) -> Duel:
         warnings=duel_cautions(pairing),
         baseline_runs=_runs(pairing.baseline),
         candidate_runs=_runs(pairing.candidate),
-        steady_broken=steady_breaks(pairing),
-        steady_fixed=steady_repairs(pairing),
+        steady_broken=broken,
+        steady_fixed=fixed,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from agentdyno.findings.duel.model import PairedRow
 from agentdyno.findings.engine.measure_separate import NOT_JUDGED
@@ -82,12 +82,16 @@ def describe(row: PairedRow) -> str:
     return f"{text} ({100 * (1 - row.level):.0f} %: {between})" if between else text
 
 
-def decide_winner(labels: tuple[str, str], rows: Sequence[PairedRow]) -> tuple[str | None, str]:
-    """The winner's label and why, or ``None`` and why not.
+def decide_winner(
+    labels: tuple[str, str], rows: Sequence[PairedRow], flipped: tuple[int, int] = (0, 0)
+) -> tuple[str | None, str]:
+    """The winner's label and why, or ``None`` and why not. ``flipped`` counts the cases that only the baseline, and
+    only the candidate, gets right, each in every try.
 
     Who is better in accuracy, reliability, cost or time and worse in none of them wins. The error rate counts
     where an execution ended in an error, for such a case has no score. A case that costs less does not count where a
     success does not. These rows are of two families, which share the level between them: a winner takes half of it.
+    Nobody wins by time or money who was seen to lose cases while accuracy is not settled.
     """
     telling = [row for row in rows if row.metric in _HEADLINE and not saves_on_failures(row)]
     sure = [row for row in telling if row.verdict in _DECIDED and _decides(row)]
@@ -98,10 +102,21 @@ def decide_winner(labels: tuple[str, str], rows: Sequence[PairedRow]) -> tuple[s
         return None, f"no winner: {labels[1]} is better in {better}; and worse in {worse}"
     if ahead or behind:
         found = "; ".join(f"{describe(row)}, {p_text(row)}" for row in ahead or behind)
+        lost = flipped[0] if ahead else flipped[1]
+        if lost and accuracy_is_open(rows):
+            word, cases = "better" if ahead else "worse", f"{lost} {'case' if lost == 1 else 'cases'}"
+            first, other = (labels[1], labels[0]) if ahead else labels
+            broke = f"{first} gets {cases} wrong in every try that {other} gets right in every one"
+            return None, f"no winner: {labels[1]} is {word} in {found}; but {broke}, and accuracy is not settled"
         if ahead:
             return labels[1], f"better in {found}; and worse in nothing"
         return labels[0], f"{labels[1]} is worse in {found}; and better in nothing"
     return None, f"no winner: {_undecided(telling or rows)}"
+
+
+def accuracy_is_open(rows: Iterable[PairedRow]) -> bool:
+    """Whether the cases are too few to say of accuracy that it changed or stayed."""
+    return any(row.metric == "accuracy" and row.verdict is Verdict.INCONCLUSIVE for row in rows)
 
 
 def _decides(row: PairedRow) -> bool:

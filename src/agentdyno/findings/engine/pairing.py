@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -30,6 +30,7 @@ class PairedSide:
     passed: Numbers
     errors: Numbers
     lasting: Numbers
+    _used: dict[str, Numbers] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, cases: Sequence[CaseRecord]) -> PairedSide:
@@ -51,9 +52,14 @@ class PairedSide:
         return (np.isnan(self.score) & (self.errors < self.tries)).astype(np.float64), np.ones(len(self.cases))
 
     def used(self, name: str) -> Numbers:
-        """Per execution of each case; negative readings are no readings."""
-        values = _column([case.used.get(name) for case in self.cases])
-        return np.where(values >= 0, values, np.nan)
+        """Per execution of each case; negative readings are no readings. Every metric asks for the same few: what is
+        given is kept, and not to be changed."""
+        if name not in self._used:
+            values = _column([case.used.get(name) for case in self.cases])
+            found = np.where(values >= 0, values, np.nan)
+            found.flags.writeable = False
+            self._used[name] = found
+        return self._used[name]
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,10 +91,16 @@ class ArmFigures:
     positions: dict[str, int] = field(default_factory=dict)
     scorers: dict[int, ScorerTally] = field(default_factory=dict)
 
+    answers: bool = True
+
     @classmethod
-    def of(cls, benchmark: Benchmark, samples: Iterable[Sample], *, prints: bool = True) -> ArmFigures:
-        """Of all these; ``prints`` as in ``Remarks``."""
-        figures = cls(benchmark, remarks=Remarks(prints=prints))
+    def of(
+        cls, benchmark: Benchmark, samples: Iterable[Sample], *, prints: bool = True, answers: bool = True
+    ) -> ArmFigures:
+        """Of all these; ``prints`` as in ``Remarks``. Without ``answers`` nothing is remembered of single ones, nor
+        how each scorer fared, and samples need not have their outputs: for who sets cases against each other."""
+        remarks = Remarks(prints=prints) if answers else Remarks(prints=False, most_remembered=0)
+        figures = cls(benchmark, remarks=remarks, answers=answers)
         for sample in samples:
             figures.add(sample)
         return figures
@@ -112,7 +118,7 @@ class ArmFigures:
             self.positions[sample.case_id] = len(self.positions)
         score, passed = score_of(sample), has_passed(sample)
         tally.count(sample, score, passed)
-        if usable:
+        if usable and self.answers:
             self._add_named(sample)
             tally_scorers(self.scorers, sample)
         details = sample.details

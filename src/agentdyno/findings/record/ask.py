@@ -53,7 +53,7 @@ class Records:
         self._store = store
         self._whole = whole
         self._headers: dict[str, RunResult] = {}
-        self._figures: dict[tuple[str, str], ArmFigures] = {}
+        self._figures: dict[tuple[str, str, bool], ArmFigures] = {}
 
     def together(self, agents: Sequence[str], suite: str | None = None) -> list[AgentRecord]:
         """The agents (``NAME`` or ``NAME@VERSION``) on the newest version of a suite that all of them have run.
@@ -138,8 +138,8 @@ class Records:
         return None if newest is None else self._header(newest.run_id).suite
 
     def figures(self, run_id: str, arm_id: str) -> ArmFigures:
-        """What one arm of a run did."""
-        return self._arm_figures(self._header(run_id), arm_id)
+        """What one arm of a run did, with what it answered."""
+        return self._arm_figures(self._header(run_id), arm_id, answers=True)
 
     def _executions(self, name: str, version: str | None, suite: str | None) -> list[AgentExecutionRow]:
         return self._store.boards.agent_executions(name, version, suite, limit=MOST_OF_AGENT)
@@ -243,16 +243,19 @@ class Records:
             self._headers[run_id] = self._store.runs.load(run_id, samples=False)
         return self._headers[run_id]
 
-    def _arm_figures(self, header: RunResult, arm_id: str) -> ArmFigures:
+    def _arm_figures(self, header: RunResult, arm_id: str, *, answers: bool = False) -> ArmFigures:
         from agentdyno.findings.figures.cases import ArmFigures
 
-        key = (header.run_id, arm_id)
+        key = (header.run_id, arm_id, answers)
         if key not in self._figures:
             suite = header.suite
             assert suite is not None, "executions belong to runs of suites"
             benchmark = next(arm.benchmark for arm in header.arms if arm.arm_id == arm_id)
-            samples = self._store.runs.iter_samples(header.run_id, arm_id=arm_id, details=True, measured=True)
-            self._figures[key] = ArmFigures.of(suite.benchmark(benchmark or ""), samples, prints=False)
+            samples = self._store.runs.iter_samples(
+                header.run_id, arm_id=arm_id, details=True, measured=True, answers=answers
+            )
+            own = suite.benchmark(benchmark or "")
+            self._figures[key] = ArmFigures.of(own, samples, prints=False, answers=answers)
         return self._figures[key]
 
 

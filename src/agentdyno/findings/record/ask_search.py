@@ -31,7 +31,8 @@ class FoundThing:
 
 
 def search_store(store: Store, text: str) -> tuple[FoundThing, ...]:
-    """At most eight things of each kind whose names hold ``text``, in small or capital letters."""
+    """At most eight things of each kind whose names hold ``text``, in small or capital letters. Of agents and suites
+    those that are called so come first, and then those whose names begin so."""
     wanted = text.strip().lower()
     if not wanted:
         return ()
@@ -43,15 +44,21 @@ def _agents(store: Store, wanted: str) -> Iterator[FoundThing]:
     versions: dict[str, list[str]] = {}
     for row in store.boards.agents():
         versions.setdefault(row.name, []).append(row.version)
-    for name, known in versions.items():
+    for name, known in sorted(versions.items(), key=lambda item: _distance(item[0], wanted)):
         if wanted in name.lower() or any(wanted in f"{name}@{version}".lower() for version in known):
             yield FoundThing("agent", name, f"{len(known)} version{'s' * (len(known) != 1)}")
 
 
 def _suites(store: Store, wanted: str) -> Iterator[FoundThing]:
-    for suite_id, name in {row.suite_id: row.name for row in store.boards.suites() if not row.part_of}.items():
+    known = {row.suite_id: row.name for row in store.boards.suites() if not row.part_of}
+    for suite_id, name in sorted(known.items(), key=lambda item: min(_distance(text, wanted) for text in item)):
         if wanted in suite_id.lower() or wanted in name.lower():
             yield FoundThing("suite", name or suite_id, suite_id, suite_id=suite_id)
+
+
+def _distance(name: str, wanted: str) -> int:
+    found = name.lower()
+    return 0 if found == wanted else 1 if found.startswith(wanted) else 2
 
 
 def _runs(store: Store, wanted: str) -> Iterator[FoundThing]:

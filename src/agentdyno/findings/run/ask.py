@@ -104,6 +104,16 @@ _CONCLUSIONS: Mapping[str, Callable[[RunResult, Store | None, _Rules], Findings 
 """What a kind of run may name under ``findings``."""
 
 
+def rests_on_samples(result: RunResult) -> bool:
+    """Whether what is concluded about a run cannot be told from its header: its arms are set against each other,
+    sample by sample. Of suites the store's figures are taken."""
+    if result.suite is not None:
+        return False
+    sides = {Side.BASELINE, Side.CANDIDATE} <= {arm.side for arm in result.arms}
+    of_kind = findings_of(result.kind)
+    return ("comparison" in of_kind and sides) or ("arms" in of_kind and len(result.arms) > 1)
+
+
 def figures_for(result: RunResult, store: Store | None) -> dict[str, ArmFigures]:
     """Figures of a suite's arms by id, from all samples where the store has more than the result at hand."""
     return _figures(result, store) or figures_of(result)

@@ -47,9 +47,11 @@ def note_alerts(store: Store, workspace: Workspace, results: Collection[RunResul
     """Queues a message to each place about what these runs' agents have become worse in, and that no message has told
     it of; how many. Calling it again queues nothing, so whoever may have been interrupted calls it again."""
     suites = [result.suite for result in results if result.suite is not None]
-    concerned = {(agent.name, suite.suite_id) for suite in suites for agent in suite.agents}
-    if not workspace.alerts or not concerned:
+    if not workspace.alerts or not suites:
         return 0
+    # Alerts know an agent by its label, which is not its name where others are called so.
+    called = {row.identity: row.name for row in store.boards.agents() if row.identity}
+    concerned = {(called.get(use.identity, use.name), suite.suite_id) for suite in suites for use in suite.agents}
     found = Changing(store, workspace=workspace.name, policy=workspace.gate).alerts()
     mine = [alert for alert in found if (alert.agent, alert.suite_id) in concerned]
     queued = 0

@@ -80,7 +80,7 @@ def mentions(text: str) -> ColumnElement[bool]:
     return or_(
         runs.c.name.icontains(text, autoescape=True),
         cast(runs.c.tags, Text).icontains(written, autoescape=True),
-        cast(runs.c.vcs, Text).icontains(written, autoescape=True),
+        runs.c.vcs["commit"].as_string().icontains(text, autoescape=True),
         exists().where(arms.c.run == runs.c.id, of_arms),
         runs.c.suite.in_(select(suites.c.id).where(of_suite).correlate(None)),
     )

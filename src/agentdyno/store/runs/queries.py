@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Row, Text, bindparam, cast, func, null, select
+from sqlalchemy import ColumnElement, Row, Select, Text, bindparam, cast, func, null, select
 
 from agentdyno.errors import StoreError, nearest
 from agentdyno.model import Phase, RunStatus, RunWarning, Sample, Side, Status
@@ -53,7 +53,15 @@ _COLUMNS = [
 ]
 WHOLE = select(*_COLUMNS)
 """Samples as ``row_sample`` takes them; put together once, which takes longer than reading a few."""
-WITHOUT_DETAILS = select(*(null().label("details") if column.name == "details" else column for column in _COLUMNS))
+
+
+def _without(*names: str) -> Select[*tuple[Any, ...]]:
+    return select(*(null().label(column.name) if column.name in names else column for column in _COLUMNS))
+
+
+WITHOUT_DETAILS = _without("details")
+WITHOUT_ANSWERS = _without("output", "usage")
+"""For who adds up what came of them: answers may be long, and an agent's own counts are among the readings."""
 _KEY = select(runs.c.id).where(runs.c.run_id == bindparam("run_id"))
 
 

@@ -218,15 +218,22 @@ class RunRepository(Repository):
             writes.finish_run(session, result, folder)
 
     def iter_samples(
-        self, run_id: str, *, arm_id: str | None = None, details: bool = False, measured: bool = False
+        self,
+        run_id: str,
+        *,
+        arm_id: str | None = None,
+        details: bool = False,
+        measured: bool = False,
+        answers: bool = True,
     ) -> Iterator[Sample]:
         """The samples of a run, or of one of its arms, in the order of ``load``, a few at a time.
 
-        Without ``details``, those of each sample are empty; with ``measured`` warm-ups are not read. The store may be
-        used in between, also for writing.
+        Without ``details``, those of each sample are empty, and with details but without ``answers`` its output and
+        usage; with ``measured`` warm-ups are not read. The store may be used in between, also for writing.
         """
         phases = (Phase.MEASURED,) if measured else tuple(Phase)
-        return sample_rows.iter_samples(self._session, run_id, arm_id, details, phases)
+        page = sample_rows.page_of(details, answers)
+        return sample_rows.iter_samples(self._session, run_id, arm_id, page, phases)
 
     def _arm(self, run_id: str, arm_id: str) -> int:
         run = queries.run_key(self._session, run_id)

@@ -16,7 +16,7 @@ from agentdyno.errors import StoreError
 from agentdyno.model import Phase, Sample
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.runs.codec import decoder_of, plain_or_null, readable, row_sample
-from agentdyno.store.runs.queries import WHOLE, WITHOUT_DETAILS, run_key
+from agentdyno.store.runs.queries import WHOLE, WITHOUT_ANSWERS, WITHOUT_DETAILS, run_key
 from agentdyno.store.runs.schema import IS_SAMPLE, arms, samples
 
 PAGE = 500
@@ -28,15 +28,20 @@ _ARM = _ARMS.where(arms.c.arm_id == bindparam("of_arm"))
 
 
 def iter_samples(
-    session: DatabaseSession, run_id: str, arm_id: str | None, details: bool, phases: Sequence[Phase] = tuple(Phase)
+    session: DatabaseSession,
+    run_id: str,
+    arm_id: str | None,
+    first_page: Select[*tuple[Any, ...]],
+    phases: Sequence[Phase] = tuple(Phase),
 ) -> Iterator[Sample]:
-    """Arms in the order of the plan, then phase, iteration, case, instrument and part."""
+    """Arms in the order of the plan, then phase, iteration, case, instrument and part. ``first_page`` is one of
+    ``page_of``."""
     with session, session.snapshot():
         keys = _arm_keys(session, run_id, arm_id)
     with readable(run_id):
         for key, name in keys:
             for phase in phases:
-                for rows in _pages(session, key, phase, details):
+                for rows in _pages(session, key, phase, first_page):
                     decode = decoder_of(len(rows))
                     for row in rows:
                         yield row_sample(row, name, decode)
@@ -52,10 +57,9 @@ def _arm_keys(session: DatabaseSession, run_id: str, arm_id: str | None) -> list
 
 
 def _pages(
-    session: DatabaseSession, key: int, phase: Phase, details: bool
+    session: DatabaseSession, key: int, phase: Phase, asked: Select[*tuple[Any, ...]]
 ) -> Iterator[Sequence[Row[*tuple[Any, ...]]]]:
     """Rows in the order of the index over a trial's key, each page taken up after the last row of the one before."""
-    asked = _page(details)
     values, page = {"of_arm": key, "of_phase": phase.value}, asked
     while True:
         with session:
@@ -68,9 +72,9 @@ def _pages(
 
 
 @cache
-def _page(details: bool) -> Select[*tuple[Any, ...]]:
+def page_of(details: bool, answers: bool) -> Select[*tuple[Any, ...]]:
     """The first page, put together once: that takes longer than reading an arm of a few samples."""
-    asked = WHOLE if details else WITHOUT_DETAILS
+    asked = (WHOLE if answers else WITHOUT_ANSWERS) if details else WITHOUT_DETAILS
     own = (samples.c.arm == bindparam("of_arm"), samples.c.phase == bindparam("of_phase"))
     return asked.where(*own).order_by(*ORDER).limit(PAGE)
 

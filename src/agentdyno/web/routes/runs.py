@@ -14,7 +14,7 @@ from starlette.responses import FileResponse, Response
 from agentdyno.findings.case.ask import Browsing, header_of
 from agentdyno.findings.run.ask_place import RunPlace, place_of
 from agentdyno.findings.run.ask_progress import RunCourse, course_of
-from agentdyno.model import Phase, RunStatus, Side, Status
+from agentdyno.model import Phase, RunStatus, Status
 from agentdyno.model.job import Scope
 from agentdyno.store.rows import RunRow
 from agentdyno.store.runs.pages import AfterSample, SampleFilter
@@ -92,11 +92,10 @@ def run(
     policy, banded = services.workspace.gate, bands or header.spec.bands is not None
 
     def make() -> RunView:
-        from agentdyno.findings.run.ask import findings_for
+        from agentdyno.findings.run.ask import findings_for, rests_on_samples
         from agentdyno.findings.standing.model import SuiteFindings
 
-        sides = {arm.side for arm in header.arms}
-        whole = header.suite is None and (banded or {Side.BASELINE, Side.CANDIDATE} <= sides)
+        whole = (header.suite is None and banded) or rests_on_samples(header)
         seen = services.store.runs.load(found) if whole else header
         if banded:
             seen = replace(seen, spec=replace(seen.spec, bands=seen.spec.bands or {}))

@@ -1,7 +1,8 @@
-import { useEffect, useMemo } from "react";
+import { useCallback, useMemo } from "react";
 import type { ReactElement } from "react";
 import type { Answer, CasePage as CaseView, RunPlace } from "../../../api/answers";
 import { CommandHint, Empty, Fold, Select, Show, shellWord } from "../../../components";
+import { useKeys } from "../../../hooks/useKeys";
 import { useResource } from "../../../hooks/useResource";
 import { Link, address, navigate, useQueryParam } from "../../../router";
 import type { PageProps } from "../..";
@@ -33,16 +34,14 @@ function around(failed: readonly FailedAt[], benchmark: string, caseId: string):
 }
 
 function useFailureKeys(open: (item: FailedAt | undefined) => void, { previous, next }: Around): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      const target = event.target as HTMLElement;
-      if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) return;
-      if (event.key === "j") open(next);
-      if (event.key === "k") open(previous);
-    };
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
-  }, [open, previous, next]);
+  const walk = useCallback(
+    ({ key }: KeyboardEvent): void => {
+      if (key === "j") open(next);
+      if (key === "k") open(previous);
+    },
+    [open, previous, next],
+  );
+  useKeys(walk);
 }
 
 /** Answers by agent; what was not passed comes first, among agents and among the answers of each. */

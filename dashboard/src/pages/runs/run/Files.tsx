@@ -35,7 +35,7 @@ function useDownload(): { busy: string; error: unknown; start: (path: string, na
 export function Reports({ runId }: { runId: string }): ReactElement {
   const { busy, error, start } = useDownload();
   return (
-    <section aria-labelledby="reports">
+    <section className="live-only" aria-labelledby="reports">
       <h2 id="reports">Reports</h2>
       <ul className="downloads">
         {FORMATS.map(([format, label, ending]) => {
@@ -71,7 +71,7 @@ export function Artifacts({ runId }: { runId: string }): ReactElement {
       {({ items }) => {
         if (items.length === 0) return null;
         return (
-          <section aria-labelledby="artifacts">
+          <section className="live-only" aria-labelledby="artifacts">
             <h2 id="artifacts">Files of the run</h2>
             <ul className="downloads">
               {items.map((artifact) => (

@@ -24,6 +24,17 @@ function together(run: RunResult): Told[] {
   return [...found.values()];
 }
 
+/** What a warning is called stands in front of it, unless it begins with that itself. */
+function Called({ code, message }: Told): ReactElement {
+  const name = code.replaceAll("-", " ");
+  const said = message.startsWith(`${name}: `) ? message.slice(name.length + 2) : message;
+  return (
+    <>
+      <strong>{name}</strong>: <Prose text={said} />
+    </>
+  );
+}
+
 export function Warnings({ run }: { run: RunResult }): ReactElement | null {
   const warnings = together(run);
   if (warnings.length === 0) return null;
@@ -33,7 +44,7 @@ export function Warnings({ run }: { run: RunResult }): ReactElement | null {
         {warnings.map((warning) => (
           <li key={`${warning.code} ${warning.message}`}>
             <p>
-              <strong>{warning.code.replaceAll("-", " ")}</strong>: <Prose text={warning.message} />
+              <Called {...warning} />
               {warning.arms.length > 0 && <span className="muted"> ({warning.arms.join("; ")})</span>}
             </p>
             {warning.remedy && (
