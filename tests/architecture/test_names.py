@@ -20,7 +20,7 @@ CALLED_BY_OTHERS = frozenset(
         *("do_GET", "do_POST", "log_message", "redirect_request"),  # of the standard library's http and urllib
         *("list_commands", "get_command", "format_commands"),  # click
         *("load_dialect_impl", "bind_processor", "result_processor"),  # SQLAlchemy
-        "from_rows",  # public API: agentdyno.Dataset
+        *("from_rows", "percentage"),  # public API: agentdyno.Dataset, rows of compare_agents
         "_repr_html_",  # of notebooks
         *("on_chat_model_start", "on_llm_start", "on_llm_end", "on_llm_error"),  # callbacks of agent frameworks
         *("on_tool_start", "on_tool_end", "on_tool_error", "on_retriever_start", "on_retriever_end", "on_handoff"),

@@ -76,7 +76,8 @@ def test_a_worker_that_works_is_known_and_one_that_ended_is_not(service: Service
     waiting: list[Job] = []
 
     def look() -> None:
-        wait_until(lambda: known.extend(service.store.service.seen_workers(since_ms=0, now_ms=NOW)) or known)
+        wait_until(lambda: service.store.service.seen_workers(since_ms=0, now_ms=NOW))
+        known.extend(service.store.service.seen_workers(since_ms=0, now_ms=NOW))
         waiting.extend(explained(service.store, [job], job.created_at + GRACE_MS + 1))
         stop.set()
 

@@ -8,17 +8,16 @@ from pathlib import Path
 import pytest
 
 from agentdyno.errors import RunError, StoreError
-from agentdyno.model import Progress, RunResult, RunStatus, Sample, Spec
+from agentdyno.model import Progress, RunResult, RunStatus, Spec
 from agentdyno.runs import pipeline
 from agentdyno.runs.kind import Tools
 from agentdyno.runs.place import run_folder
 from agentdyno.runs.recording import UNSAVED
 from agentdyno.specs import parse_spec, spec_changes
 from agentdyno.store import Store
-from agentdyno.store.database.session import DatabaseSession
-from agentdyno.store.runs.repository import RunRepository
 
 from ..experiments import go_on, measure
+from ..full_disk import failing_after
 
 CODE = """
 from agentdyno import Experiment
@@ -60,27 +59,6 @@ def test_a_teardown_that_fails_is_a_warning_and_the_samples_stand(store: Store, 
     failed = [warning for warning in result.warnings if warning.code == "teardown-failed"]
     assert {warning.arm_id for warning in failed} == {arm.arm_id for arm in result.arms}
     assert "cannot tidy up" in failed[0].message
-
-
-class FailingRuns(RunRepository):
-    """Runs of a store whose disk is full after a number of samples."""
-
-    def __init__(self, session: DatabaseSession, samples: int) -> None:
-        super().__init__(session)
-        self._left = samples
-
-    def append(self, run_id: str, sample: Sample, *, replace: bool = False, ended: bool = True) -> None:
-        self._left -= 1
-        if self._left < 0:
-            raise StoreError("the disk is full", where="dyno.db", remedy="Make room.")
-        super().append(run_id, sample, replace=replace, ended=ended)
-
-
-def failing_after(samples: int, store: Store) -> Store:
-    """The same store, until its disk is full."""
-    failing = Store(store.session)
-    failing.runs = FailingRuns(store.session, samples)
-    return failing
 
 
 def test_a_sample_that_cannot_be_saved_is_kept_and_saved_on_resume(store: Store, spec: Spec, tmp_path: Path) -> None:

@@ -9,23 +9,33 @@ from pathlib import Path
 
 import pytest
 
-# The line that somebody would add to settings/suite.py.
+# The lines that somebody would add to settings/suite.py, settings/run.py and settings/load.py.
 LINE = (
     'suite.POLITENESS = Setting("politeness", ("integer",), default=3, minimum=1, maximum=9, option="--politeness", '
     'example=5, description="How politely each case is put", scopes=SUITE | JOB)'
 )
+OF_EXPERIMENTS = (
+    'run.PATIENCE = Setting("patience", ("number",), default=1.5, above=0, maximum=9, option="--patience", '
+    'example=2, description="How long each arm waits", scopes=SPEC | JOB)'
+)
+OF_LOADS = (
+    'load.MANNERS = Setting("manners", ("string",), default="plain", option="--manners", example="kind", '
+    'description="How the target is spoken to", scopes=LOAD)'
+)
 PROGRAM = f"""
 import json, sys
 from pathlib import Path
-from agentdyno.settings import suite
-from agentdyno.settings.setting import JOB, SUITE, Setting
+from agentdyno.settings import load, run, suite
+from agentdyno.settings.setting import JOB, LOAD, SPEC, SUITE, Setting
 {LINE}
+{OF_EXPERIMENTS}
+{OF_LOADS}
 
 from click.testing import CliRunner
 from agentdyno.cli.main import dyno
 from agentdyno.errors import SpecError
 from agentdyno.jobs.submitting import RunOptions
-from agentdyno.specs import json_schema, parse_suite, suite_changes
+from agentdyno.specs import json_schema, parse_spec, parse_suite, suite_changes
 from agentdyno.web.app import create_app
 from agentdyno.web.settings import ServiceSettings
 
@@ -38,7 +48,16 @@ def message(make):
 folder = Path(sys.argv[1])
 app = create_app(ServiceSettings(f"sqlite:///{{folder}}/dyno.db", folder))
 cases = {{"name": "manners", "scorer": "exact", "dataset": [{{"input": "a", "target": "b"}}]}}
+def spec(patience):
+    parse_spec({{"experiment": "busy", "patience": patience}}, source="spec", base_dir=folder)
+
 print(json.dumps({{
+    "load help": CliRunner().invoke(dyno, ["load", "--help"]).output,
+    "spec read": message(lambda: spec(4)),
+    "spec refused": message(lambda: spec(0)),
+    "spec schema": json_schema("spec")["properties"]["patience"],
+    "load schema": json_schema("load")["$defs"]["LoadFields"]["properties"]["manners"],
+    "spec body": app.openapi()["components"]["schemas"]["Options"]["properties"]["patience"],
     "help": CliRunner().invoke(dyno, ["run", "--help"]).output,
     "too small": CliRunner().invoke(dyno, ["run", "suite.yaml", "--politeness", "0"]).output,
     "for an experiment": CliRunner().invoke(dyno, ["run", "busy", "--politeness", "2"]).output,
@@ -95,3 +114,26 @@ def test_the_api_has_it(found: dict[str, object]) -> None:
     number = {"type": "integer", "minimum": 1, "maximum": 9, "description": "How politely each case is put."}
     assert found["body"] == {"anyOf": [number, {"type": "null"}], "default": None, "title": "Politeness"}
     assert found["job"] == {"politeness": 7}
+
+
+def test_one_of_experiments_and_one_of_loads_are_lines_too(found: dict[str, object]) -> None:
+    assert "--patience FLOAT RANGE" in str(found["help"])
+    assert "How long each arm waits." in str(found["help"])
+    assert "How the target is spoken to." in str(found["load help"])
+    assert found["spec read"] is None
+    assert "patience: expected more than 0, got an integer 0" in str(found["spec refused"])
+    limits = {"exclusiveMinimum": 0, "maximum": 9, "type": "number"}
+    assert found["spec schema"] == {
+        "default": 1.5,
+        "description": "How long each arm waits",
+        "examples": [2],
+        **limits,
+    }
+    assert found["load schema"] == {
+        "default": "plain",
+        "description": "How the target is spoken to",
+        "examples": ["kind"],
+        "type": "string",
+    }
+    number = {**limits, "description": "How long each arm waits."}
+    assert found["spec body"] == {"anyOf": [number, {"type": "null"}], "default": None, "title": "Patience"}

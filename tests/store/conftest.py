@@ -53,3 +53,17 @@ def new_store_url(request: pytest.FixtureRequest, path: Path) -> Iterator[str]:
 def store(new_store_url: str) -> Iterator[Store]:
     with Store.open(new_store_url) as opened:
         yield opened
+
+
+@pytest.fixture(scope="module", params=DATABASES)
+def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """One store for all examples and tests of a file, on each kind of database."""
+    if request.param == "sqlite":
+        with Store.open(tmp_path_factory.mktemp("shared") / "dyno.db") as opened:
+            yield opened
+        return
+    server: Postgres = request.getfixturevalue("postgres")
+    name = server.create_database()
+    with Store.open(server.url(name)) as opened:
+        yield opened
+    server.drop_database(name)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,10 +13,8 @@ from agentdyno.model import Arm, Calibration, Failure, FailureKind, Phase, RunSt
 from agentdyno.model.identity import new_run_id
 from agentdyno.store import Store
 
-from ..postgres import Postgres
 from ..properties import examples
 from .builders import ARMS, ENVIRONMENT, SPEC, SUMMARY, begin, finished, header, run_id, sample
-from .conftest import DATABASES
 
 ANY_TEXT = st.text(
     st.one_of(st.characters(exclude_categories=["Cs"]), st.characters(categories=["Cs"], min_codepoint=0xDC80))
@@ -58,19 +55,6 @@ SAMPLES = st.builds(
     details=st.dictionaries(ANY_TEXT, PLAIN, max_size=3),
     failure=st.none() | FAILURES,
 )
-
-
-@pytest.fixture(scope="module", params=DATABASES)
-def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    if request.param == "sqlite":
-        with Store.open(tmp_path_factory.mktemp("shared") / "dyno.db") as opened:
-            yield opened
-        return
-    server: Postgres = request.getfixturevalue("postgres")
-    name = server.create_database()
-    with Store.open(server.url(name)) as opened:
-        yield opened
-    server.drop_database(name)
 
 
 @examples(150)

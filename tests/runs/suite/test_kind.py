@@ -8,14 +8,12 @@ import pytest
 
 from agentdyno.errors import PluginError, RunError, StoreError
 from agentdyno.findings.comparison.ask import read_result
-from agentdyno.model import RunStatus, Sample, Status
+from agentdyno.model import RunStatus, Status
 from agentdyno.runs.place import run_folder
 from agentdyno.runs.recording import UNSAVED
-from agentdyno.store import Store
-from agentdyno.store.database.session import DatabaseSession
-from agentdyno.store.runs.repository import RunRepository
 
 from ...chat_server import Asked, Reply, serving
+from ...full_disk import failing_after
 from ...suites import Room, statuses
 
 
@@ -121,27 +119,6 @@ def test_the_other_sides_own_words_about_itself_are_kept_once_per_arm(room: Room
     assert result.arms[0].observed["model"] == "small"
     assert result.workspace == "default"
     assert {"ttft_s", "duration_s", "total_tokens"} <= result.arms[0].metrics.keys()
-
-
-class FailingRuns(RunRepository):
-    """Runs of a store whose disk is full after a number of samples."""
-
-    def __init__(self, session: DatabaseSession, samples: int) -> None:
-        super().__init__(session)
-        self._left = samples
-
-    def append(self, run_id: str, sample: Sample, *, replace: bool = False, ended: bool = True) -> None:
-        self._left -= 1
-        if self._left < 0:
-            raise StoreError("the disk is full", where="dyno.db", remedy="Make room.")
-        super().append(run_id, sample, replace=replace, ended=ended)
-
-
-def failing_after(samples: int, store: Store) -> Store:
-    """The same store, until its disk is full."""
-    failing = Store(store.session)
-    failing.runs = FailingRuns(store.session, samples)
-    return failing
 
 
 def test_an_answer_that_cannot_be_saved_is_kept_beside_and_saved_on_resume(room: Room) -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,10 +16,8 @@ from agentdyno.store import Execution, MatrixRow, Store
 from agentdyno.store.boards.schema import agg_day
 from agentdyno.store.runs.schema import metadata
 
-from ...postgres import Postgres
 from ...properties import examples
 from ..builders import run_id
-from ..conftest import DATABASES
 from ..suite_builders import DAY_MS, MONDAY, SUITE, answer, arm_of, arm_result, run_suite, suite_header
 
 FIRST_SUM = [column.name for column in agg_day.columns].index("attempts")
@@ -73,19 +70,6 @@ HISTORIES = st.lists(
     st.lists(EXECUTIONS, max_size=6) | st.tuples(AGENTS, WORKSPACES, st.lists(ENDINGS, min_size=1, max_size=3)),
     max_size=5,
 )
-
-
-@pytest.fixture(scope="module", params=DATABASES)
-def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    if request.param == "sqlite":
-        with Store.open(tmp_path_factory.mktemp("shared") / "dyno.db") as opened:
-            yield opened
-        return
-    server: Postgres = request.getfixturevalue("postgres")
-    name = server.create_database()
-    with Store.open(server.url(name)) as opened:
-        yield opened
-    server.drop_database(name)
 
 
 def emptied(store: Store) -> Store:

@@ -62,6 +62,13 @@ class PairedRow:
     per_success: tuple[float | None, float | None] | None = None
 
     @property
+    def percentage(self) -> float | None:
+        """Candidate against baseline in per cent of the baseline; ``None`` at zero."""
+        if self.baseline is None or self.candidate is None or self.baseline == 0:
+            return None
+        return 100.0 * (self.candidate - self.baseline) / abs(self.baseline)
+
+    @property
     def worsening(self) -> float | None:
         """The change with its sign turned so that more is worse."""
         if self.change is None:
