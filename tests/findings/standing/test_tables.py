@@ -16,7 +16,7 @@ from agentdyno.findings.standing.tables_cases import duel, failed
 from agentdyno.findings.standing.tables_labels import agent_labels, points
 from agentdyno.findings.standing.tables_overview import overview
 from agentdyno.findings.standing.words import not_told_apart
-from agentdyno.model import Findings, Rubric, RunResult, RunStatus, RunWarning, Sample, ScorerUse, Status
+from agentdyno.model import ArmResult, Findings, Rubric, RunResult, RunStatus, RunWarning, Sample, ScorerUse, Status
 from agentdyno.model.policy import GatePolicy
 from agentdyno.reports import render_console
 from agentdyno.reports.csv_files import agents_csv
@@ -451,3 +451,23 @@ def test_every_scorer_has_a_column_in_markdown_csv_and_the_page() -> None:
         ("1.0", "0.25", "0.0"),
     ]
     assert {row["primary_scorer"] for row in rows} == {"tone"}
+
+
+def test_where_benchmarks_differ_in_size_a_pair_says_why_its_accuracy_is_another() -> None:
+    """Twelve right answers in one benchmark and three wrong ones in the other: 80 of all cases, 50 over benchmarks."""
+    many, few = benchmark(*(f"m{i}" for i in range(12)), name="many"), benchmark("f0", "f1", "f2", name="few")
+
+    def answers(agent: str, right: float) -> list[ArmResult]:
+        return [
+            arm(agent, "many", [sample(f"m{i}", 1.0, arm_id=f"many/{agent}") for i in range(12)]),
+            arm(agent, "few", [sample(f"f{i}", right, arm_id=f"few/{agent}") for i in range(3)]),
+        ]
+
+    run = close_suite(suite_result(suite_of(many, few), *answers("x@1", 1.0), *answers("x@2", 0.0)))
+    told = "A pair's accuracy is over all its cases together, an agent's is the mean over 2 benchmarks."
+    for brief in (True, False):
+        shown = " ".join(render_console(report(run), 80, brief=brief).split())
+        assert "accuracy 100 → 80 on 15 cases" in shown
+        assert told in shown
+    alike = close_suite(suite_result(suite_of(many, few), *answers("x@1", 1.0), *answers("x@2", 1.0)))
+    assert told not in " ".join(render_console(report(alike), 80, brief=True).split())

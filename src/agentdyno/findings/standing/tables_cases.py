@@ -127,12 +127,12 @@ def duel(standing: SuiteStanding, most: int = MOST_CHANGED) -> Table | None:
         (Cell("wrong in both"), Cell(f"{found.both_wrong:,}"), Cell("")),
     )
     columns = (Column("", wrap=True), Column("cases", Align.RIGHT), Column("which", wrap=True))
-    return Table(f"{first} → {second}", columns, rows, duel_notes(found))
+    return Table(f"{first} → {second}", columns, rows, (*duel_notes(found), *_weighing(standing)))
 
 
 def difference_lines(standing: SuiteStanding, most: int = 5) -> tuple[str, ...]:
-    """The head-to-head in a line or two: the cases that only one of both gets right, and where there are more than
-    two agents who was compared, and the verdict."""
+    """The head-to-head in a few lines: the cases that only one of both gets right, where there are more than two
+    agents who was compared and the verdict, and why its accuracy is not that of the agents where it is not."""
     found = standing.head_to_head
     if found is None or not found.cases:
         return ()
@@ -145,7 +145,19 @@ def difference_lines(standing: SuiteStanding, most: int = 5) -> tuple[str, ...]:
         if keys:
             names = ", ".join(one_line(key.case_id) for key in keys[:most])
             lines.append(f"{what}: {names}" + (f" and {len(keys) - most} more" if len(keys) > most else ""))
-    return tuple(lines)
+    return (*lines, *_weighing(standing))
+
+
+def _weighing(standing: SuiteStanding) -> tuple[str, ...]:
+    """A sentence where the head-to-head tells another accuracy than the agents have: benchmarks differ in size."""
+    found, many = standing.head_to_head, len(standing.benchmarks)
+    if found is None or many < 2:
+        return ()
+    means = {found.baseline: found.baseline_mean, found.candidate: found.candidate_mean}
+    scores = {agent.agent: agent.scores["accuracy"].value for agent in standing.agents}
+    if all(_hundred(mean) == _hundred(scores.get(agent)) for agent, mean in means.items()):
+        return ()
+    return (f"A pair's accuracy is over all its cases together, an agent's is the mean over {many} benchmarks.",)
 
 
 def _changed(what: str, keys: Sequence[CaseKey], tone: Tone, several: bool, most: int) -> tuple[Cell, ...]:
