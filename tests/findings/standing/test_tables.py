@@ -454,7 +454,7 @@ def test_every_scorer_has_a_column_in_markdown_csv_and_the_page() -> None:
 
 
 def test_where_benchmarks_differ_in_size_a_pair_says_why_its_accuracy_is_another() -> None:
-    """Twelve right answers in one benchmark and three wrong ones in the other: 80 of all cases, 50 over benchmarks."""
+    """Twelve right answers in one benchmark, three wrong ones in the other: 80 of all cases, 50 over benchmarks."""
     many, few = benchmark(*(f"m{i}" for i in range(12)), name="many"), benchmark("f0", "f1", "f2", name="few")
 
     def answers(agent: str, right: float) -> list[ArmResult]:
