@@ -6,11 +6,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentdyno.errors import RunError
+from agentdyno.findings.figures.histograms import histogram
 from agentdyno.findings.stress.judge import scenario_report, stress_report
 from agentdyno.findings.stress.model import LimitedBy, ScenarioReport
 from agentdyno.load.driver import Levers
@@ -145,6 +147,26 @@ class TestMemoryPressure:
         assert report.breaking_point.interval == (100_000_000.0, 110_000_000.0)
         # Four of seven limits held, and it was well again without one.
         assert report.score == pytest.approx(100 * (0.8 * 4 / 7 + 0.2))
+
+    @pytest.mark.parametrize("needs_bytes", [0, 105_000_000])
+    def test_a_slow_client_at_a_wider_limit_takes_nothing_from_what_a_tighter_one_said(
+        self, needs_bytes: int
+    ) -> None:
+        model = QueueModel(needs_bytes=needs_bytes)
+        windows, values = windows_from("memory_pressure", model)
+        late = histogram(np.full(50, 10**9))
+        slow = [replace(window, lag=late) if window.note.get("share") == 1.5 else window for window in windows]
+        assert slow != windows
+        said, undisturbed = (
+            stress_report(result_of([arm_of("memory_pressure", seen, values)])).scenarios[0]
+            for seen in (slow, windows)
+        )
+        assert not said.client_limited
+        assert (said.broke, said.score, said.evidence) == (
+            undisturbed.broke,
+            undisturbed.score,
+            undisturbed.evidence,
+        )
 
     def test_the_limit_is_lifted_whatever_happens(self) -> None:
         model = QueueModel()

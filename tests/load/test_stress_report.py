@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +17,7 @@ from agentdyno.findings.stress.judge import READERS, stress_report
 from agentdyno.findings.stress.judge_client import client_limited, client_remedy, own_part
 from agentdyno.findings.stress.judge_steps import merge_windows
 from agentdyno.findings.stress.model import LimitedBy, StressReport
+from agentdyno.findings.stress.tables import stress_tables
 from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.scenarios import FIND_LIMIT, SCENARIOS
 from agentdyno.model.codec import encode, from_plain, to_plain
@@ -77,6 +79,32 @@ def test_of_two_limits_on_one_axis_the_narrower_is_kept(whole: RunResult) -> Non
     precise = stress_report(result_of(both[:1])).scaling_limits["rate"]
     for arms in (both, both[::-1]):
         assert stress_report(result_of(arms)).scaling_limits["rate"] == precise
+
+
+def verdict_of(name: str, windows: list[Window], values: Mapping[str, object]) -> str:
+    report = stress_report(result_of([arm_of(name, windows, values)]))
+    (row,) = stress_tables(report)[0].rows
+    return row[1].text
+
+
+def test_nothing_that_was_not_tried_is_said_to_have_held() -> None:
+    windows, values = windows_from("sustained_load", QueueModel(), profile="quick")
+    assert verdict_of("sustained_load", windows, values) == "held"
+    idle = [replace(window, asked=0, sent=0, completed=0, outcomes={}) for window in windows]
+    assert verdict_of("custom", idle, {}) == "nothing asked"
+    unlimited, values = windows_from("memory_pressure", QueueModel(), profile="quick")
+    base = [window for window in unlimited if "level" not in window.note]
+    assert verdict_of("memory_pressure", unlimited, values) == "held"
+    assert verdict_of("memory_pressure", base, values) == "not judged"
+
+
+def test_what_grows_is_told_in_its_unit_a_second() -> None:
+    windows, values = windows_from("sustained_load", QueueModel(leak_bytes=40_000), profile="quick")
+    report = stress_report(result_of([arm_of("sustained_load", windows, values)]))
+    figures = next(table for table in stress_tables(report) if table.title == "Figures")
+    shown = {row[1].text: row[2].text for row in figures.rows}
+    assert shown["rss slope"].endswith("KiB/s")
+    assert shown["latency slope"].endswith("s/s")
 
 
 def test_every_recommendation_names_its_scenario_and_figures(whole: RunResult) -> None:

@@ -14,6 +14,7 @@ from agentdyno.wire.address import Address
 from agentdyno.wire.chat import AnswerDialect, Completion, decode
 from agentdyno.wire.endpoints import endpoint_of
 from agentdyno.wire.errors import (
+    CertificateRefused,
     ConnectError,
     ConnectTimeout,
     ProtocolError,
@@ -180,6 +181,8 @@ def _explained(error: WireError, address: Address) -> DynoError:
     remedy = error.remedy
     if remedy is None and isinstance(error, ProtocolError) and address.scheme == "http":
         remedy = "Does it want https, or is it no HTTP server at all?"
+    elif remedy is None and isinstance(error, CertificateRefused):
+        remedy = "Name the certificates to trust with --ca-file, or trust any with --insecure."
     elif remedy is None and isinstance(error, (ConnectTimeout, TlsFailed)) and address.scheme == "https":
         remedy = "Does it speak TLS at all? If not, its address begins with http://."
     return RunError(error.message, where=error.where or address.endpoint(), remedy=remedy)

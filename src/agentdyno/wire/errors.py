@@ -55,6 +55,10 @@ class TlsFailed(ConnectError):
     """The certificate or the handshake was not accepted."""
 
 
+class CertificateRefused(TlsFailed):
+    """The certificate is not trusted, or is another host's."""
+
+
 class Reset(WireError):
     """The other side dropped the connection; ``answered`` where bytes of an answer had arrived."""
 

@@ -16,7 +16,14 @@ from weakref import WeakKeyDictionary
 
 from agentdyno.wire.address import Address
 from agentdyno.wire.connection import ClientConnection
-from agentdyno.wire.errors import ConnectError, ConnectionRefused, ConnectTimeout, NameNotFound, TlsFailed
+from agentdyno.wire.errors import (
+    CertificateRefused,
+    ConnectError,
+    ConnectionRefused,
+    ConnectTimeout,
+    NameNotFound,
+    TlsFailed,
+)
 
 CONNECT_TIMEOUT_S = 10.0
 MAX_IDLE_S = 30.0
@@ -154,7 +161,7 @@ def _explain(error: Exception, where: str) -> ConnectError:
     if isinstance(error, ConnectionRefusedError):
         return ConnectionRefused("nothing listens there (connection refused)", where=where)
     if isinstance(error, ssl.SSLCertVerificationError):
-        return TlsFailed(f"the certificate is not trusted: {error.verify_message}", where=where)
+        return CertificateRefused(f"the certificate is not trusted: {error.verify_message}", where=where)
     if isinstance(error, ssl.SSLError):
         return TlsFailed(f"the TLS handshake failed: {error.reason or error}", where=where)
     if isinstance(error, ConnectionResetError):

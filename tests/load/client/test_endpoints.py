@@ -7,14 +7,17 @@ import gzip
 import socket
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from agentdyno.errors import RunError
 from agentdyno.load.client.driver import HttpDriver
 from agentdyno.model.load import Dialect, LoadOptions, LoadTarget, Window
+from agentdyno.servers.simulated.server import Behaviour, simulated_server
 from tests.load.server_streams import SERVERS, anthropic, ollama_generate, openai, text_completions
 from tests.load.streams import event, whole
+from tests.servers.certificates import loopback_certificate
 
 from .test_worker import constant, listening
 
@@ -125,3 +128,15 @@ def test_a_target_that_refuses_every_request_is_refused_with_its_status(
     with answering(whole(body, f"HTTP/1.1 {status}")) as url, pytest.raises(RunError, match=message) as refused:
         drive(url + "page", method="GET")
     assert remedy in (refused.value.remedy or "")
+
+
+def test_what_is_wrong_with_tls_is_told_with_what_to_do(tmp_path: Path) -> None:
+    certificate = loopback_certificate(tmp_path)
+    with simulated_server(Behaviour(), certificate=certificate) as server:
+        untrusted = HttpDriver(LoadTarget("tls", Dialect.OPENAI, server.openai_url, "m"), LoadOptions())
+        with pytest.raises(RunError, match="is not trusted") as refused:
+            untrusted.open()
+    assert "--ca-file" in (refused.value.remedy or "")
+    with answering(whole(b"ok")) as url, pytest.raises(RunError, match="TLS handshake") as refused:
+        drive(url.replace("http:", "https:"))
+    assert "http://" in (refused.value.remedy or "")

@@ -160,9 +160,11 @@ def read_memory(course: Course) -> Reading:
         return Reading(False, LimitedBy.NOTHING, evidence, None, next(iter(course.steps), None))
     means = next((str(step.note["means"]) for step in limits if step.note.get("means")), "")
     found = verdicts(limits, course.judge)
-    client = next((one.decisive.client for one in found if one.decisive.client), "")
     broke = next((one for one in reversed(found) if one.met is False), None)
     held = min((one.level for one in found if one.met and (broke is None or one.level > broke.level)), default=None)
+    # What was enough is enough for a step with more, whatever its client was doing.
+    known = [one for one in found if one.met is not None or held is None or one.level < held]
+    client = next((one.decisive.client for one in known if one.decisive.client), "")
     used = next((step.note["in_use"] for step in limits if isinstance(step.note.get("in_use"), (int, float))), None)
     figures: dict[str, float | None] = {
         "memory_in_use_bytes": float(used) if isinstance(used, (int, float)) else None
@@ -172,19 +174,18 @@ def read_memory(course: Course) -> Reading:
     planned = course.params.get("shares")
     # Lower limits than those that were tried could not be enforced, or were not needed any more.
     count = len(planned) if isinstance(planned, (list, tuple)) and planned and broke is not None else len(found)
+    enough = sum(one.met is True or one not in known for one in found)
     after = next(iter(course.role("recovery")), None)
     well = 1.0 if broke is None else float(after is not None and course.judge(after).met is True)
     figures["recovered"] = well if broke is not None else None
-    score = weighted([(0.8, sum(one.met is True for one in found) / count), (0.2, well)])
+    score = weighted([(0.8, enough / count), (0.2, well)])
     if broke is None:
         how = f" by {means}" if means else ""
         evidence = f"{level_words('memory', held or 0.0)} were enough, the least that could be enforced{how}."
         return Reading(False, LimitedBy.NOTHING, evidence, score, at_level(course, held), None, figures)
     between = Bracket(held, broke.level, None, broke.decisive)
-    enough = (
-        f"{level_words('memory', held)} were enough" if held is not None else "no limit that was tried was enough"
-    )
-    evidence = f"With {level_words('memory', broke.level)} {missed_words(broke.decisive)}; {enough}."
+    least = f"{level_words('memory', held)} were enough" if held is not None else "no limit that was tried was enough"
+    evidence = f"With {level_words('memory', broke.level)} {missed_words(broke.decisive)}; {least}."
     evidence += f" Limited by {means}." if means else ""
     point = breaking_point("memory", between)
     return Reading(True, LimitedBy.MEMORY, evidence, score, at_level(course, broke.level), point, figures)

@@ -15,6 +15,10 @@ from agentdyno.show.table import Align, Cell, Column, Table, Tone
 from agentdyno.show.wording import NOTHING, count, one_line
 
 _UNITS = {"rate": "/s", "concurrency": "in flight", "size": "words", "memory": "bytes"}
+_A_SECOND = {"_bytes_per_s": "bytes", "_s_per_s": "s"}
+"""Figures that say by how much something grows in a second."""
+_DONE_TO_IT = ("memory_pressure", "failure_recovery")
+"""Scenarios that do something to the target besides asking it: without a score that did not come about."""
 _MOST_STEPS = 40
 
 
@@ -86,11 +90,21 @@ def _scenarios(report: StressReport) -> Table:
     return Table(f"{one_line(report.agent_id)} under load", columns, rows, tuple(notes))
 
 
+def _held(item: ScenarioReport) -> bool:
+    """Whether it stood what was asked. Where nothing could be done to the target, it stood nothing."""
+    idle = item.scenario in _DONE_TO_IT and item.score is None
+    return bool(item.asked) and not item.broke and not item.client_limited and not idle
+
+
 def _verdict(item: ScenarioReport) -> Cell:
     if item.client_limited and not item.broke:
         return Cell("client-limited", Tone.WARN)
     if item.broke:
         return Cell(f"broke ({item.limited_by.value.replace('_', ' ')})", Tone.BAD)
+    if not item.asked:
+        return Cell("nothing asked", Tone.WARN)
+    if not _held(item):
+        return Cell("not judged", Tone.WARN)
     if item.limited_by is LimitedBy.NOTHING:
         return Cell("held", Tone.GOOD)
     return Cell(f"limited by {item.limited_by.value.replace('_', ' ')}", Tone.WARN)
@@ -228,7 +242,7 @@ def _figures(report: StressReport) -> Table:
 
 def _figure_name(name: str) -> str:
     """Without the unit, which the value shows."""
-    for suffix in ("_bytes_per_s", "_per_s", "_bytes", "_s"):
+    for suffix in (*_A_SECOND, "_per_s", "_bytes", "_s"):
         if name.endswith(suffix):
             name = name.removesuffix(suffix)
             break
@@ -240,6 +254,9 @@ def _figure(name: str, value: float) -> str:
 
     if name.endswith(("_rate", "_share")):
         return _share(value)
+    for suffix, unit in _A_SECOND.items():
+        if name.endswith(suffix):
+            return f"{format_value(value, unit)}/s"
     return known_metric(name).format(value)
 
 
@@ -283,7 +300,7 @@ def _stress(report: StressReport) -> Section:
         nothing = Lead("nothing measured", "the load ended before its first window was over.", Tone.WARN)
         return Section(f"{one_line(report.agent_id)} under load", nothing, ())
     broke = [one_line(item.scenario) for item in report.scenarios if item.broke]
-    held = sum(not item.broke and not item.client_limited for item in report.scenarios)
+    held = sum(map(_held, report.scenarios))
     score = "not scored" if report.resilience_score is None else f"resilience {report.resilience_score:.0f} of 100"
     text = f"{count(len(report.scenarios), 'scenario')}: {held} held"
     text += f", broke in {', '.join(broke)}." if broke else "."
