@@ -109,6 +109,8 @@ def test_the_demo_runs_and_writes_a_page_that_says_what_pictures_need(installed:
         (("dyno", "list", "runs", "--store", "postgresql://nobody@127.0.0.1:1/x"), "postgres"),
         (("dyno", "run", "capitals.yaml", "--agent", "smollm2"), "local"),
         (("dyno", "run", "capitals.yaml", "--agent", "guide.py@terse", "--executor", "ray"), "ray"),
+        (("dyno", "run", "capitals.yaml", "--agent", "openai:gpt-5-mini"), "prices"),
+        (("dyno", "run", "capitals.yaml", "--agent", "openai:gpt-5-mini", "--max-cost", "1"), "prices"),
     ],
 )
 def test_what_is_missing_is_named_with_the_command_that_brings_it(

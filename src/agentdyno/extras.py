@@ -28,6 +28,11 @@ def install_extra(name: str) -> str:
     return f"pip install 'agentdyno[{name}]'"
 
 
+def where_missing(name: str, text: str) -> str:
+    """``text`` with what to type, and nothing where the extra is there."""
+    return "" if has_extra(name) else f"{text}: {install_extra(name)}"
+
+
 def need_extra(name: str, what: str, *, where: str | None = None) -> None:
     """Raises ``RunError`` where the extra is missing; ``what`` is what cannot be done without it."""
     missing = _missing(name)

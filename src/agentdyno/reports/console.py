@@ -12,6 +12,7 @@ from agentdyno.findings.standing.tables_labels import judged_pairs_of, standing_
 from agentdyno.registry.installed import has_windows
 from agentdyno.reports.console_tables import (
     STYLES,
+    breaks_words,
     cut,
     fold,
     lay_out,
@@ -21,6 +22,7 @@ from agentdyno.reports.console_tables import (
     printed,
     render_tables,
     text_console,
+    transposed,
 )
 from agentdyno.reports.outline import Headline, Notice, facts, headlines, notices
 from agentdyno.show.table import Table, Tone
@@ -101,7 +103,10 @@ def _print_first_screen(console: Console, result: RunResult, standing: SuiteStan
     facts_told = f"{count(cases, 'case')}, {count(executions, 'execution')}, took {dict(facts(result))['took']}"
     print_line(console, f"{one_line(result.name)}  {run}  {facts_told}", STYLES[Tone.MUTED])
     if standing.agents:
-        print_table(console, replace(overview(standing), title=""))
+        table = replace(overview(standing), title="")
+        turned = transposed(table)  # many scorers and few agents
+        fits = not breaks_words(table, console.width) or breaks_words(turned, console.width)
+        print_table(console, table if fits else turned)
     for text in difference_lines(standing):
         print_line(console, text)
     print_line(console)

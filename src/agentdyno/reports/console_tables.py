@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -166,6 +166,31 @@ def lay_out(table: Table, width: int) -> Layout:
     indent = 0 if heading is None else INDENT
     widths = _fit(table, natural, [i for i in every if i != heading], width - indent)
     return Layout(widths, heading, tuple(i for i in every if table.columns[i].below and i not in widths))
+
+
+def breaks_words(table: Table, width: int) -> bool:
+    """Whether a word, a name or a number is divided in ``width`` cells, or a column is left out."""
+    from rich.cells import cell_len
+
+    layout = lay_out(table, width)
+    if len(layout.widths) + (layout.heading is not None) < len(table.columns):
+        return True
+    for index, size in layout.widths.items():
+        texts = [table.columns[index].header, *(row[index].whole for row in table.rows)]
+        if any(cell_len(word) > size for text in texts for word in _flat(text).split()):
+            return True
+    return False
+
+
+def transposed(table: Table) -> Table:
+    """The rows as columns, under what stood in the first one."""
+    name, *others = table.columns
+    columns = (Column(name.header), *(Column(row[0].whole, Align.RIGHT, wrap=True) for row in table.rows))
+    rows = tuple(
+        (Cell(column.header, Tone.MUTED), *(row[place] for row in table.rows))
+        for place, column in enumerate(others, start=1)
+    )
+    return replace(table, columns=columns, rows=rows)
 
 
 def _fit(table: Table, natural: Sequence[int], shown: list[int], width: int) -> dict[int, int]:

@@ -486,3 +486,22 @@ def test_a_failure_in_wide_characters_stays_on_its_line_and_a_long_name_keeps_ho
     assert all(line.endswith("…") and cell_len(line) <= 80 for line in got)
     ended = "".join(lines[lines.index("Failed cases") :]).replace(" ", "")
     assert f"a,{name}:failed" in ended
+
+
+def test_more_scorers_than_fit_stand_below_each_other_and_no_word_is_broken() -> None:
+    names = ("numeric", "json_equal", "exact", "tool_calls", "includes", "edit_similarity")
+    parts = [benchmark("a", "b", name=name, rubric=Rubric((ScorerUse(name),))) for name in names]
+    details = {name: {"scoring": [{"scorer": name, "weight": 1.0, "values": {"score": 1.0}}]} for name in names}
+    arms = [
+        arm(f"rules@{version}", name, [sample(case, 1.0, details=details[name]) for case in "ab"])
+        for version in (1, 2)
+        for name in names
+    ]
+    run = close_suite(suite_result(suite_of(*parts), *arms))
+    lines = render_console(report(run), 80, brief=True).splitlines()
+    head = next(place for place, line in enumerate(lines) if line.startswith("agent "))
+    assert lines[head].split() == ["agent", "rules@1", "rules@2"]
+    assert [line.split()[0] for line in lines[head + 2 : head + 4]] == ["passed", "accuracy"]
+    assert set(names) <= {line.split()[0] for line in lines[head + 2 :] if line.strip()}
+    wide = render_console(report(run), 160, brief=True).splitlines()
+    assert next(line for line in wide if line.startswith("agent ")).split()[1:3] == ["passed", "accuracy"]

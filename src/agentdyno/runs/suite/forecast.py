@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from agentdyno.agents.references import scheme_of
 from agentdyno.errors import SpecError
+from agentdyno.extras import where_missing
 from agentdyno.model import Arm, Benchmark, Case, Plan, Response, Suite
 from agentdyno.model.codec import to_plain
 from agentdyno.pricing import PriceBook
@@ -108,7 +109,9 @@ def check_limit(suite: Suite, choices: Choices, expected: Expected) -> None:
         raise SpecError(
             f"the price of {', '.join(expected.unpriced)} is unknown, so a limit of dollars cannot be kept",
             where="--max-cost" if choices.max_cost_usd is not None else "constraints.cost_limit_usd",
-            remedy="Give it under `prices:` in dyno.yaml, or run without the limit.",
+            remedy="Give it under `prices:` in dyno.yaml, or run without the limit"
+            + where_missing("prices", ", or install the public list")
+            + ".",
         )
 
 
