@@ -123,14 +123,15 @@ def resume_rescoring(store: Store, run_id: str, workspace: Workspace, say: Say =
             )
         (source,) = {tag.removeprefix(_FROM) for tag in header.tags if tag.startswith(_FROM)}
         before = store.runs.load(store.runs.find(source), samples=False)
-        assert header.suite is not None, "only runs of suites are judged again"
-        with _jury(header.suite, workspace, say) as jury:
+        suite = header.suite
+        assert suite is not None, "only runs of suites are judged again"
+        with _jury(suite, workspace, say) as jury:
             make_folder(folder)
             Recording(store, run_id, folder).rescue()
             paused_ms = store.runs.reopen(run_id, now_ms=now_ms())
             header = replace(header, arms=(), paused_ms=paused_ms, warnings=(_told(source),))
             done = frozenset(store.runs.recorded(run_id))
-            return _record(store, _Rescoring(header, before, header.suite, done), jury, folder)
+            return _record(store, _Rescoring(header, before, suite, done), jury, folder)
 
 
 @contextmanager
