@@ -72,7 +72,7 @@ format:  ## Format the code
 	@$(RUN)/ruff check --fix .
 	@$(RUN)/ruff format .
 
-soak:  ## The long campaigns (500 random faults; kill -9 at 50 random moments; 200 lost nodes; 200 jobs, killed workers; 5,000 API cases; new examples)
+soak:  ## The long campaigns (750 random faults; kill -9 at 50 random moments; 200 lost nodes; 200 jobs, killed workers; 5,000 API cases; new examples)
 	@scripts/install.sh dev
 	@DYNO_SOAK=1 $(RUN)/python -m pytest tests/end_to_end -k "killed and not jobs_survive" -p no:xdist
 	@DYNO_SOAK=1 $(RUN)/python -m pytest tests/end_to_end/test_fault_campaign.py -p no:xdist -s

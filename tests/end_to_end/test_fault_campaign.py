@@ -1,6 +1,6 @@
-"""Random faults over suites, sweeps, loads and a service: nothing lost or doubled, no traceback, no process left.
+"""Random faults over every kind of run and a service: nothing lost or doubled, no traceback, no process left.
 
-``make test`` does a few from one seed, ``make soak`` 500 from a new one, which it prints; ``DYNO_SOAK_SEED`` repeats
+``make test`` does a few from one seed, ``make soak`` 750 from a new one, which it prints; ``DYNO_SOAK_SEED`` repeats
 one. The clock on the wall is set where there is a compiler for what does that.
 """
 
@@ -17,13 +17,14 @@ import pytest
 from agentdyno.servers.simulated.server import Behaviour, simulated_server
 
 from ..command import Bench
-from ..faults.campaign import COMMANDS, Campaign
+from ..faults.campaign import Campaign
+from ..faults.runs import RUN_KINDS
 from ..faults.service import Service
 from ..faults.small_disk import small_disk
 
 SOAK = bool(os.environ.get("DYNO_SOAK"))
-FAULTS = 175 if SOAK else 2
-"""Of suites, and of sweeps."""
+FAULTS = 100 if SOAK else 2
+"""Of each kind of run."""
 LOADS = 50 if SOAK else 1
 OF_SERVICES = 100
 JOBS = 20
@@ -42,7 +43,7 @@ def campaign_in(folder: Path, kind: str) -> Iterator[Campaign]:
 
 
 @pytest.mark.timeout(14_400 if SOAK else 600)
-@pytest.mark.parametrize("kind", COMMANDS)
+@pytest.mark.parametrize("kind", RUN_KINDS)
 def test_a_run_that_is_disturbed_at_random_moments_is_whole_in_the_end(kind: str, tmp_path: Path) -> None:
     with campaign_in(tmp_path, kind) as campaign:
         while campaign.faults.total() < FAULTS:

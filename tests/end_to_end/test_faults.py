@@ -16,6 +16,21 @@ import pytest
 from ..command import DYNO, Bench
 from ..waiting import wait_until, wait_while_running
 
+JUDGE = """
+import pathlib, time
+
+from agentdyno import register_scorer
+
+judged = 0
+
+@register_scorer("patient")
+def patient(output):
+    global judged
+    while judged >= 5 and not pathlib.Path("judge").exists():
+        time.sleep(0.01)
+    judged += 1
+    return 1.0
+"""
 AGENT = '''
 import os, pathlib, time
 
@@ -113,6 +128,63 @@ def test_a_store_that_is_deleted_during_a_run_is_kept_whole_and_the_run_goes_on_
     assert bench.dyno("resume", "--store", str(copy)).code == 0
     (listed,) = bench.dyno("list", "runs", "--json", "--store", str(copy)).json
     assert (listed["status"], listed["samples"]) == ("complete", 40)
+
+
+def judging(bench: Bench) -> subprocess.Popen[str]:
+    """A run of 40 answers is judged again: six are stored, and the judge waits for a file ``judge``."""
+    bench.write("go", "")
+    bench.write("judge.py", JUDGE)
+    assert bench.dyno("run", "suite.yaml", "--agent", "agent.py@slow").code == 0
+    bench.write("agent.py", "raise SystemExit('nobody is asked')")
+    again = bench.start("rescore", "last", "--scorer", "judge.py@patient")
+    while stored(bench.folder) < 45:
+        assert again.poll() is None, again.communicate()
+        time.sleep(0.01)
+    return again
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_judging_again_that_is_ended_goes_on_with_the_answers_that_are_left_and_asks_nobody(
+    bench: Bench, number: int
+) -> None:
+    again = judging(bench)
+    refused = bench.dyno("resume")
+    assert (refused.code, f"by process {again.pid}" in refused.err) == (2, True)
+    again.send_signal(number)
+    _, err = again.communicate(timeout=120)
+    killed = number == signal.SIGKILL
+    assert again.returncode == (-9 if killed else 130), err
+    assert killed or "Go on with: dyno resume" in err
+    assert bench.dyno("list", "runs", "--json").json[0]["status"] == ("running" if killed else "partial")
+    bench.write("judge", "")
+    resumed = bench.dyno("resume")
+    assert resumed.code == 0, resumed.err
+    assert "35 answers judged again" in resumed.err
+    listed = bench.dyno("list", "runs", "--json").json
+    assert [(item["status"], item["samples"]) for item in listed] == [("complete", 40)] * 2
+    assert "nothing to resume" in bench.dyno("resume").err
+
+
+def test_others_write_to_the_store_while_an_answer_is_judged_again(bench: Bench) -> None:
+    again = judging(bench)
+    bench.write("other.py", "def other(text): return text")
+    beside = bench.dyno("run", "suite.yaml", "--agent", "other.py@other", "--limit", "2")
+    assert beside.code == 0, beside.err
+    bench.write("judge", "")
+    _, err = again.communicate(timeout=120)
+    assert again.returncode == 0, err
+
+
+def test_a_command_that_is_timed_ends_with_whoever_times_it(bench: Bench) -> None:
+    """Also where that one is killed, and cannot end anything."""
+    timed = bench.start("time", "-r", "3", "-w", "0", "echo $$ > pid; sleep 600")
+    pid = bench.folder / "pid"
+    while not (pid.is_file() and pid.read_text().strip()):
+        assert timed.poll() is None, timed.communicate()
+        time.sleep(0.01)
+    timed.kill()
+    timed.communicate(timeout=120)
+    wait_until(lambda: not Path("/proc", pid.read_text().strip()).exists(), lambda: "the command runs on")
 
 
 def on_a_small_disk(bench: Bench, script: str) -> subprocess.CompletedProcess[str]:

@@ -12,6 +12,9 @@ import pytest
 from ..command import Bench
 
 AGENTS = """
+import math
+from decimal import Decimal
+
 from agentdyno import Response, Usage
 
 def fine(text):
@@ -28,6 +31,15 @@ def clock(text):
 
 def wrong_type(text):
     return Response(text.upper(), usage=Usage("many", 3))
+
+def no_number(text):
+    return Response(text.upper(), cost=10**400, readings={"none": math.nan, "vast": 10**5000, "text": "12", "own": 3})
+
+def decimal(text):
+    return Response(text.upper(), cost=Decimal("0.25"), readings={"own": Decimal("3")})
+
+def strange(text):
+    return Response(text.upper(), model=object())
 """
 SAYS = '{"output": "A", "usage": {"input_tokens": 1000000000000000000000000000000, "output_tokens": 3}}'
 SUITE = """
@@ -39,7 +51,8 @@ max_failure_rate: 1.0
 dataset:
   cases: [{id: a, input: a, target: A}]
 """
-NAMES = ("fine", "huge", "negative", "clock", "wrong_type")
+NAMES = ("fine", "huge", "negative", "clock", "wrong_type", "no_number", "decimal", "strange")
+ERRORS = ("wrong_type", "strange")
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +68,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 def result(bench: Bench) -> Any:
     agents = [option for name in NAMES for option in ("--agent", f"agents.py@{name}")]
     done = bench.dyno("run", "suite.yaml", *agents, "--agent", "cmd:cat says.json", "--json")
-    assert done.code == 5, done.err  # wrong_type never answered
+    assert done.code == 5, done.err  # two of them never answered
     assert "Traceback" not in done.err
     assert "RuntimeWarning" not in done.err
     return done.json
@@ -64,15 +77,16 @@ def result(bench: Bench) -> Any:
 def test_the_run_closes_with_every_agent_judged(result: Any) -> None:
     assert result["status"] == "complete"
     found = {arm["name"].rpartition(" ")[2]: arm["statuses"] for arm in result["arms"]}
-    assert found == {name: {"error" if name == "wrong_type" else "ok": 2} for name in (*NAMES, "cat")}
+    assert found == {name: {"error" if name in ERRORS else "ok": 2} for name in (*NAMES, "cat")}
 
 
 def test_the_warning_names_agent_case_and_value(result: Any) -> None:
     told = sorted(item["message"] for item in result["warnings"] if item["code"] == "not-credible")
-    assert [line.partition("@")[0] for line in told] == ["cat", "clock", "huge", "negative"]
+    assert [line.partition("@")[0] for line in told] == ["cat", "clock", "huge", "negative", "no_number"]
     assert "gave usage.input_tokens = 1000000000000000000000000000000 (case a, 2 executions)" in told[2]
     assert "gave usage.input_tokens = -5 (case a, 2 executions)" in told[3]
     assert "gave clock = 1e+308 (case a, 2 executions): that cannot be, and counts as unknown" in told[1]
+    assert "gave cost = no finite number (case a, 2 executions), none = no finite number" in told[4]
 
 
 def test_what_is_not_credible_is_unknown_and_the_rest_stays(result: Any) -> None:
@@ -82,6 +96,15 @@ def test_what_is_not_credible_is_unknown_and_the_rest_stays(result: Any) -> None
     assert "total_tokens" not in readings["negative"]
     assert readings["clock"]["total_tokens"] == 12.0
     assert "clock" not in readings["clock"]
+    assert {name for name in readings["no_number"] if name in ("none", "vast", "text", "own")} == {"own"}
+    assert readings["decimal"]["own"] == 3.0
+    assert readings["decimal"]["reported.cost_usd"] == 0.25
+
+
+def test_an_answer_that_its_process_cannot_tell_is_an_error_and_no_empty_answer(result: Any) -> None:
+    (arm,) = [arm for arm in result["arms"] if arm["name"].endswith("strange")]
+    assert [(sample["status"], sample["output"]) for sample in arm["samples"]] == [("error", None)] * 2
+    assert "object" in arm["samples"][0]["failure"]["message"]
 
 
 def test_a_value_of_another_type_says_which(result: Any) -> None:

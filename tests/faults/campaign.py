@@ -19,38 +19,13 @@ from pathlib import Path
 
 from ..command import Bench
 from .kinds import FAULTS, Fault, interrupt, jump, kill
+from .runs import CALLS, FILES, JUDGED, PLANNED, RUN_KINDS, RunKind
 from .small_disk import SmallDisk
 
 VARIABLE = "CAMPAIGN_OF_FAULTS"
 """By this variable every process of a campaign is found."""
-PLANNED = 30
-SUBJECT = """
-import os, time
-
-def note():
-    log = os.open("calls.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    os.write(log, b".")
-    os.close(log)
-
-def answer(text):
-    time.sleep(0.01)
-    note()
-    return text
-
-def work(size: int = 1):
-    time.sleep(0.01)
-    note()
-    return size
-"""
 LONGEST_S = 60.0
 """Seconds of a call of 10 ms, however busy the machine is; a clock that was set makes it longer, or negative."""
-CASES = ", ".join(f'{{id: c{number}, input: "{number}", target: "{number}"}}' for number in range(PLANNED // 2))
-SUITE = f"name: suite\nscorer: exact\nwarmup: 0\nepochs: 2\ndataset:\n  cases: [{CASES}]\n"
-SWEEP = (
-    "name: sweep\niterations: {measured: 10, warmup: 0}\ninner_loops: 1\n"
-    "experiments: [{experiment: subject.py@work, params: {size: [1, 2, 3]}}]\n"
-)
-COMMANDS = {"suite": ("run", "suite.yaml", "--agent", "subject.py@answer"), "sweep": ("run", "sweep.yaml")}
 
 
 @dataclass
@@ -63,6 +38,7 @@ class Campaign:
     faults: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+    kind: RunKind = RUN_KINDS["suite"]
 
     @property
     def store(self) -> Path:
@@ -77,9 +53,8 @@ class Campaign:
                 "CAMPAIGN_CLOCK": str(self.bench.folder / "clock"),
             }
             self.bench.environ |= clock
-        self.bench.write("subject.py", SUBJECT)
-        self.bench.write("suite.yaml", SUITE)
-        self.bench.write("sweep.yaml", SWEEP)
+        for name, text in FILES.items():
+            self.bench.write(name, text)
 
     def set_clock(self, offset_s: int) -> None:
         """How far the clock on the wall is from the true one, for every process of the campaign."""
@@ -90,15 +65,19 @@ class Campaign:
     def clear(self) -> None:
         for item in (self.bench.folder / ".dyno").glob("*"):
             shutil.rmtree(item) if item.is_dir() else item.unlink()
-        (self.bench.folder / "calls.log").unlink(missing_ok=True)
+        for log in (CALLS, JUDGED):
+            (self.bench.folder / log).unlink(missing_ok=True)
 
-    def one_run(self, kind: str, most_faults: int) -> None:
+    def one_run(self, name: str, most_faults: int) -> None:
         """A run of a kind, from its first start to its end; the referee looks at it afterwards."""
         self.clear()
+        self.kind = kind = RUN_KINDS[name]
+        if kind.before:
+            made = self.bench.dyno(*kind.before)
+            self.wrong += [f"{name}: what it needs cannot be made: {made.err}"] if made.code else []
         here: Counter[str] = Counter()
-        while self.status() not in ("complete",) and sum(here.values()) < 20:
-            begun = self.status() is not None
-            process = self.bench.start(*(("resume",) if begun else COMMANDS[kind]))
+        while self.status() != "complete" and sum(here.values()) < 20:
+            process = self.start(kind.first if self.status() is None else kind.again)
             fault = self.rng.choice(self.possible) if sum(here.values()) < most_faults else None
             if fault is not None and self.reaches(process, self.calls() + self.rng.randrange(12)):
                 time.sleep(self.rng.random() * 0.02)
@@ -106,10 +85,20 @@ class Campaign:
                 here[fault.__name__] += 1
             out, err = process.communicate(timeout=120)
             self.errors += [text for text in (out, err) if "Traceback" in text]
-            if process.returncode == 1:
-                self.wrong.append(f"{kind}: it ends as if something were worse: {err}")
+            if process.returncode == 1 and kind.tells:
+                self.wrong.append(f"{name}: it ends as if something were worse: {err}")
         self.faults += here
-        self.judge(kind, sum(here.values()))
+        self.judge(name, sum(here.values()))
+
+    def start(self, command: tuple[str, ...]) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            command,
+            cwd=self.bench.folder,
+            env=self.bench.environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
 
     def one_load(self, url: str) -> None:
         """A load without an end, ended from outside at a random moment; its windows stay, and it is closed."""
@@ -156,12 +145,16 @@ class Campaign:
 
     @property
     def possible(self) -> tuple[Fault, ...]:
-        return (*FAULTS, jump) if self.clock_can_jump else FAULTS
+        known = (*FAULTS, jump) if self.clock_can_jump else FAULTS
+        return tuple(fault for fault in known if fault.__name__ not in self.kind.without)
 
     # The referee: none of this is the product's code.
 
     def calls(self) -> int:
-        file = self.bench.folder / "calls.log"
+        return self.noted(self.kind.log)
+
+    def noted(self, log: str) -> int:
+        file = self.bench.folder / log
         return file.stat().st_size if file.exists() else 0
 
     def rows(self, asked: str) -> list[tuple[object, ...]]:
@@ -174,8 +167,8 @@ class Campaign:
                 return []
 
     def status(self) -> str | None:
-        """Of the one run in the store; ``None`` where there is none."""
-        found = self.rows("SELECT status FROM runs")
+        """Of the run that is disturbed; ``None`` where there is none yet."""
+        found = self.rows("SELECT status FROM runs ORDER BY id")[self.kind.place :]
         return str(found[0][0]) if found else None
 
     def has_open(self, pid: int) -> bool:
@@ -184,11 +177,14 @@ class Campaign:
         return any(str(self.store) == str(link.resolve()) for link in links.iterdir())
 
     def judge(self, kind: str, faults: int) -> None:
+        place = self.kind.place
         statuses = [row[0] for row in self.rows("SELECT status FROM runs")]
-        if statuses != ["complete"]:
+        if statuses != ["complete"] * (place + 1):
             self.wrong.append(f"{kind}: runs are {statuses}")
         trials = self.rows(
-            "SELECT arm, iteration, case_id, count(*) FROM samples WHERE status = 'ok' GROUP BY 1, 2, 3"
+            "SELECT arm, iteration, case_id, count(*) FROM samples WHERE status = 'ok' AND arm IN"
+            f" (SELECT id FROM arms WHERE run = (SELECT id FROM runs ORDER BY id LIMIT 1 OFFSET {place}))"
+            " GROUP BY 1, 2, 3"
         )
         if len(trials) != PLANNED:
             self.wrong.append(f"{kind}: {len(trials)} of {PLANNED} executions are there")
@@ -197,7 +193,9 @@ class Campaign:
         if not all(isinstance(time_s, float) and 0 < time_s < LONGEST_S for time_s in times[0]):
             self.wrong.append(f"{kind}: calls of 10 ms took {times}")
         asked = self.calls()
-        if not PLANNED <= asked <= PLANNED + 2 * faults:
+        if self.kind.before and self.noted(CALLS) != PLANNED:
+            self.wrong.append(f"{kind}: an agent was asked, where nobody is to be asked")
+        if not PLANNED <= asked <= PLANNED + self.kind.spare * faults:
             self.wrong.append(f"{kind}: the subject was asked {asked} times for {PLANNED} and {faults} faults")
         sound = self.rows("PRAGMA integrity_check")
         if sound != [("ok",)]:

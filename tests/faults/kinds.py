@@ -84,9 +84,13 @@ def damage(campaign: Campaign, process: subprocess.Popen[str]) -> None:
     start = campaign.rng.randrange(4096, max(4097, len(sound) - 4096))
     broken[start : start + 2048] = campaign.rng.randbytes(2048)
     campaign.store.write_bytes(broken)
-    for command in (("list", "runs"), ("show", "last"), ("store", "check")):
+    copy = str(campaign.store.with_name("rescued.db"))
+    for command in (("list", "runs"), ("show", "last"), ("store", "check"), ("store", "rescue", copy)):
         done = campaign.bench.dyno(*command)
-        campaign.errors += [f"dyno {' '.join(command)}: {done.err}"] if "Traceback" in done.err else []
+        failed = "Traceback" in done.err or done.code not in (0, 2)
+        campaign.errors += [f"dyno {' '.join(command)}: {done.code} {done.err}"] if failed else []
+    for rescued in campaign.store.parent.glob("rescued.db*"):
+        rescued.unlink()
     for suffix in ("-wal", "-shm"):
         campaign.store.with_name(campaign.store.name + suffix).unlink(missing_ok=True)
     campaign.store.write_bytes(sound)

@@ -183,3 +183,51 @@ def test_timings_are_worse_only_beyond_what_is_known_of_the_noise_between_runs(t
     assert found is not None
     assert found.verdict is Verdict.WORSE
     assert "worse: test_a; dyno compare" in told
+
+
+def test_a_store_that_cannot_be_written_is_said_in_a_line_and_the_tests_go_on(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        test_timed="""
+        import pathlib, shutil
+
+        def test_first(dyno):
+            dyno(sum, range(100))
+
+        def test_second(dyno):
+            dyno(sum, range(100))
+            shutil.rmtree(pathlib.Path(".dyno"))
+            pathlib.Path(".dyno").write_text("no folder any more")
+
+        def test_third(dyno):
+            dyno(sum, range(100))
+        """
+    )
+    done = project.runpytest_inprocess("-p", "no:xdist")
+    done.assert_outcomes(passed=3)
+    assert done.ret == pytest.ExitCode.TESTS_FAILED
+    done.stdout.fnmatch_lines(["timings are not stored: *the store was deleted or replaced while it was written to*"])
+    done.stdout.no_fnmatch_line("*INTERNALERROR*")
+    done.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_a_store_that_is_replaced_by_another_leaves_a_copy_of_what_was_timed(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        test_timed="""
+        import pathlib, sqlite3
+
+        def test_first(dyno):
+            dyno(sum, range(100))
+
+        def test_second(dyno):
+            dyno(sum, range(100))
+            pathlib.Path("other.db").write_bytes(b"")
+            pathlib.Path("other.db").replace(".dyno/dyno.db")
+        """
+    )
+    done = project.runpytest_inprocess("-p", "no:xdist")
+    done.assert_outcomes(passed=2)
+    done.stdout.fnmatch_lines(["timings are not stored: *everything in the store is kept in *"])
+    (copy,) = project.path.glob(".dyno/runs/*/store-*.db")
+    with Store.open(copy, must_exist=True) as store:
+        (row,) = store.runs.newest(10)
+        assert store.runs.load(row.run_id).arms[0].name == "test_first"

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from agentdyno.errors import SpecError
 from agentdyno.runner.bench.job import Launch
-from agentdyno.runs.baseline import baseline_for
+from agentdyno.runs.baseline import baseline_for, here
+
+from ..command import Bench
 
 
 def silent(_text: str) -> None:
@@ -57,3 +62,51 @@ def test_what_is_no_baseline_is_answered_with_what_to_type(against: str, typed: 
     with pytest.raises(SpecError) as caught:
         baseline_for(against, Launch(), tmp_path, silent)
     assert typed in (caught.value.remedy or "")
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    bench = Bench(tmp_path)
+    bench.write("steps.py", "def steps(n: int = 1) -> int:\n    return n\n")
+    bench.git("init", "--quiet")
+    bench.git("add", "steps.py")
+    bench.git("commit", "--quiet", "--message", "first")
+    return tmp_path
+
+
+def test_a_checkout_that_was_killed_while_it_was_made_is_made_anew(repository: Path) -> None:
+    made = baseline_for("HEAD", here(repository), repository, silent)
+    assert made.moved is not None
+    worktree = made.moved[1]
+    shutil.rmtree(repository / ".dyno")
+    bench = Bench(repository)
+    bench.git("worktree", "prune")
+    bench.git("worktree", "add", "--quiet", "--detach", "--no-checkout", str(worktree), "HEAD")  # as far as it came
+    assert not (worktree / "steps.py").exists()
+    again = baseline_for("HEAD", here(repository), repository, silent)
+    assert again.moved == made.moved
+    assert (worktree / "steps.py").exists()
+
+
+def test_a_checkout_that_is_whole_is_taken_as_it_is(repository: Path) -> None:
+    made = baseline_for("HEAD", here(repository), repository, silent)
+    assert made.moved is not None
+    worktree = made.moved[1]
+    (worktree / "newer.py").write_text("")  # a benchmark that is newer than the revision
+    worktree.with_suffix(".made").unlink()  # as earlier versions left it
+    baseline_for("HEAD", here(repository), repository, silent)
+    assert (worktree / "newer.py").exists()
+
+
+def test_two_that_want_the_same_revision_at_once_do_not_meet_in_a_checkout_that_is_half_made(
+    repository: Path,
+) -> None:
+    code = (
+        "import sys; from pathlib import Path; from agentdyno.runs.baseline import baseline_for, here\n"
+        "folder = Path(sys.argv[1])\n"
+        "made = baseline_for('HEAD', here(folder), folder, print)\n"
+        "assert (made.moved[1] / 'steps.py').exists()\n"
+    )
+    command = [sys.executable, "-c", code, str(repository)]
+    both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+    assert [(process.communicate()[1], process.returncode) for process in both] == [("", 0)] * 4

@@ -136,7 +136,7 @@ def test_failed_samples_are_repeated_on_request_only(store: Store, spec: Spec, t
 
 
 def test_the_result_file_is_what_the_store_holds(store: Store, spec: Spec, tmp_path: Path) -> None:
-    from agentdyno.findings.comparison.ask import read_result
+    from agentdyno.findings.comparison.ask_result import read_result
 
     result = measure(store, tmp_path / "runs", spec)
     assert read_result(run_folder(result.spec, result.run_id)) == store.runs.load(result.run_id) == result

@@ -10,7 +10,7 @@ import pytest
 
 from agentdyno import Benchmark, Case, Dataset, Response, Rubric, ScorerUse, Suite, Usage, aevaluate, evaluate
 from agentdyno.errors import DynoError, RunError, SpecError
-from agentdyno.findings.comparison.ask import read_result
+from agentdyno.findings.comparison.ask_result import read_result
 from agentdyno.model import Constraints, Progress, Provenance, RunResult, RunStatus, Status
 from agentdyno.runs.kind import Tools
 from agentdyno.runs.pipeline import resume

@@ -85,6 +85,11 @@ _HOMES = {
 }
 _ONLY_ASK = frozenset({"changes", "board", "history", "cost", "compare", "profile", "baseline", "show", "list"})
 """Commands that ask the store: they measure nothing and start nothing that is measured."""
+_NO_ROOM = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the quota of the disk is used up",
+    errno.EFBIG: "the file may not grow any more (ulimit -f)",
+}
 _THREADS = "OPENBLAS_NUM_THREADS"
 EPILOG = """\b
 Examples:
@@ -194,9 +199,10 @@ def _seldom_look_for_garbage(part: str) -> None:
 def _explain(error: Exception) -> int:
     from agentdyno.errors import DynoError, NotComparable
 
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
         where = f"{error.filename}: " if error.filename else ""
-        _say(f"Error: {where}the disk is full\n  Make room. A run that stopped goes on with `dyno resume`.")
+        what = _NO_ROOM[error.errno]
+        _say(f"Error: {where}{what}\n  Make room. A run that stopped goes on with `dyno resume`.")
         return 2
     if not isinstance(error, DynoError):
         raise error

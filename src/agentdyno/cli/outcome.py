@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from agentdyno.cli import shared
 from agentdyno.contracts import Report
 from agentdyno.model import Comparison, Findings, Status, Verdict
-from agentdyno.model.form import CUT_SHORT
+from agentdyno.model.form import CUT_SHORT, INTERRUPTED
+from agentdyno.model.result import is_rescored
 
 if TYPE_CHECKING:
     from agentdyno.findings.standing.model import HeldCase
@@ -76,7 +77,7 @@ def finish(
         shared.say(f"A page with plots: dyno report {result.run_id[:13]} --format html")
     if result.stopped_because and result.stopped_because.startswith(DECIDED):
         shared.say(f"{result.stopped_because[0].upper()}{result.stopped_because[1:]}.")
-    elif result.stopped_because == CUT_SHORT:
+    elif result.stopped_because and _is_over(result):
         shared.say(f"Stopped early: {result.stopped_because}.")
     elif result.stopped_because:
         again = " --retry-errors" if any(warning.code == "given-up" for warning in result.warnings) else ""
@@ -84,6 +85,13 @@ def finish(
     for sentence in below_minimum(result, findings):
         shared.say(sentence)
     return findings
+
+
+def _is_over(result: RunResult) -> bool:
+    """Whether nothing could be gone on with in a run that stopped early: what it was at is gone, or it has judged all
+    answers of another one that is not whole."""
+    reason = result.stopped_because
+    return reason == CUT_SHORT or (is_rescored(result) and reason != INTERRUPTED)
 
 
 def below_minimum(result: RunResult, findings: Findings) -> list[str]:
@@ -101,7 +109,7 @@ def below_minimum(result: RunResult, findings: Findings) -> list[str]:
 
 def exit_code(result: RunResult, findings: Findings, *, gate: bool, strict: bool) -> int:
     """Interrupted, no usable sample, too small an accuracy, then the verdicts when gating."""
-    if result.stopped_because == "interrupted":
+    if result.stopped_because == INTERRUPTED:
         return shared.INTERRUPTED
     if any(not (arm.statuses.get(Status.OK) or arm.statuses.get(Status.FAILED)) for arm in result.arms):
         return shared.NO_SAMPLE

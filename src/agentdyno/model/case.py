@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+NO_NUMBER = sys.float_info.max
+"""In place of a number that is none, or is not finite, on its way to where all values of an agent are looked at: JSON
+has no such number, and an agent's value that was left out on the way would be dropped without a word."""
 Message = Mapping[str, object]
 """One message of a chat: ``{"role": …, "content": …}``."""
 

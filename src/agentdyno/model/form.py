@@ -43,6 +43,8 @@ class RunStatus(StrEnum):
     FAILED = "failed"
 
 
+RESCORED = "rescored"
+"""The code of the warning of a run whose answers are those of another one; a tag that begins so names that one."""
 NOT_CREDIBLE = "not-credible"
 """The code of the warning about values of an agent's that cannot be true."""
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from typing import Any
 
-from agentdyno.model.form import GIVEN_UP, INTERRUPTED, Form, RunStatus, RunWarning
+from agentdyno.model.form import GIVEN_UP, INTERRUPTED, RESCORED, Form, RunStatus, RunWarning
 from agentdyno.model.metric import Direction, Metric, Provenance
 from agentdyno.model.plan import Side
 from agentdyno.model.sample import LEFT_OUT, SCORER_BROKEN, Sample
@@ -243,6 +243,11 @@ class RunResult:
     def misjudged(self) -> bool:
         """Whether a scorer raised on every answer of every agent: the answers are kept, the scores say nothing."""
         return any(warning.code == SCORER_BROKEN for warning in self.warnings)
+
+
+def is_rescored(result: RunResult) -> bool:
+    """Whether the answers of this run are those of another one, judged again."""
+    return any(warning.code == RESCORED for warning in result.warnings)
 
 
 def form_of(result: RunResult) -> Form:

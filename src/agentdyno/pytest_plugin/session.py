@@ -32,6 +32,8 @@ class DynoSession:
     found: dict[tuple[object, ...], SuiteVerdicts | DynoError] = field(default_factory=dict)
     lines: dict[str, str] = field(default_factory=dict)
     timed: RunResult | None = None
+    problem: DynoError | None = None
+    """Why timings are no longer stored: nothing that happens to the store may end a session of tests."""
 
     @classmethod
     def of(cls, config: pytest.Config) -> DynoSession:
@@ -86,14 +88,26 @@ class DynoSession:
         if told.get("line"):
             self.lines[str(told["run"])] = str(told["line"])
         timing = told.get("timing")
-        if isinstance(timing, Mapping):
+        if not isinstance(timing, Mapping) or self.problem is not None:
+            return
+        try:
             self.timings.take(timing)
+        except DynoError as error:
+            self._note(error)
+
+    def _note(self, error: DynoError) -> None:
+        self.problem = error
+        self.lines["not stored"] = f"timings are not stored: {error}"
 
     def close(self, *, interrupted: bool) -> bool:
-        """Ends the session; whether timings became worse than what they were set against."""
-        result = self.timings.close(interrupted=interrupted)
+        """Ends the session; whether timings became worse than what they were set against, or could not be stored."""
+        try:
+            result = self.timings.close(interrupted=interrupted) if self.problem is None else None
+        except DynoError as error:
+            self._note(error)
+            result = None
         if result is None:
-            return False
+            return self.problem is not None
         count = len(result.arms)
         self.lines[result.run_id] = f"{count} timing{'s' * (count != 1)}; dyno show {result.run_id[:13]}"
         self.timed = result

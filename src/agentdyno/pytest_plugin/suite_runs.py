@@ -7,11 +7,11 @@ import json
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agentdyno.errors import SpecError
+from agentdyno.errors import RunError, SpecError
 from agentdyno.model import Benchmark, RunResult, RunStatus, Suite
 from agentdyno.model.case import CaseKey
 from agentdyno.model.form import INTERRUPTED
@@ -189,27 +189,42 @@ def _line(result: RunResult, *, resumed: bool) -> str:
 @contextmanager
 def _alone(file: Path) -> Iterator[None]:
     """Other processes wait; the lock is the kernel's, so that it goes with a process that is killed."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with file.with_suffix(".lock").open("a") as lock:
-        fcntl.lockf(lock, fcntl.LOCK_EX)
+    with ExitStack() as stack:
+        with _kept_there(file):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            lock = stack.enter_context(file.with_suffix(".lock").open("a"))
+            fcntl.lockf(lock, fcntl.LOCK_EX)
         yield
+
+
+@contextmanager
+def _kept_there(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise RunError(
+            f"what the processes of a session tell each other cannot be kept: {error.strerror}",
+            where=str(file.parent),
+            remedy="Make room there and the folder writable, or name another store with DYNO_STORE.",
+        ) from None
 
 
 def _read(file: Path, session: str) -> SuiteVerdicts | None:
     """What another process of this session has found."""
     try:
         plain = json.loads(file.read_text())
-    except (OSError, ValueError):
+        if plain.get("session") != session:
+            return None
+        agents = {label: AgentVerdicts.of_plain(item) for label, item in plain["agents"].items()}
+        return SuiteVerdicts(plain["run"], agents, plain["line"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):  # nobody's, or damaged
         return None
-    if plain.get("session") != session:
-        return None
-    agents = {label: AgentVerdicts.of_plain(item) for label, item in plain["agents"].items()}
-    return SuiteVerdicts(plain["run"], agents, plain["line"])
 
 
 def _write(file: Path, session: str, found: SuiteVerdicts) -> None:
     agents = {label: item.plain() for label, item in found.agents.items()}
     plain = {"session": session, "run": found.run, "line": found.line, "agents": agents}
     beside = file.with_suffix(f".{os.getpid()}")
-    beside.write_text(json.dumps(plain))
-    beside.replace(file)
+    with _kept_there(file):
+        beside.write_text(json.dumps(plain))
+        beside.replace(file)

@@ -31,6 +31,7 @@ from agentdyno.runs.kinds import EXPERIMENT
 from agentdyno.runs.normalising import Normaliser
 from agentdyno.runs.ownership import owned
 from agentdyno.runs.place import make_folder, now_ms, run_folder
+from agentdyno.runs.recording import copied_where_gone
 from agentdyno.store import Store
 from agentdyno.workbench.location import output_root
 
@@ -65,10 +66,11 @@ class TimingRun:
             self.header, self._store = self._begin()
         run_id, store = self.header.run_id, self._store
         samples = [self._normaliser.take(sample) for sample in _samples(arm_id, timing)]
-        store.runs.add_arm(run_id, Arm(arm_id, str(timing["name"]), experiment, params), len(samples))
-        for sample in samples:
-            store.runs.append(run_id, sample)
-        store.runs.commit()
+        with copied_where_gone(store, run_folder(self.header.spec, run_id), run_id):
+            store.runs.add_arm(run_id, Arm(arm_id, str(timing["name"]), experiment, params), len(samples))
+            for sample in samples:
+                store.runs.append(run_id, sample)
+            store.runs.commit()
         self._observed[arm_id] = {**_mapping(timing["observed"]), **_mapping(timing["extra"])}
         self._beside_others |= bool(timing["beside_others"])
 
@@ -81,7 +83,8 @@ class TimingRun:
             stopped_because=INTERRUPTED if interrupted else None,
             warnings=(_BESIDE_OTHERS,) if self._beside_others else (),
         )
-        closed = _closed(self._store, stored, self._observed, self._normaliser)
+        with copied_where_gone(self._store, run_folder(stored.spec, stored.run_id), stored.run_id):
+            closed = _closed(self._store, stored, self._observed, self._normaliser)
         self._owning.close()
         self._store.close()
         return closed

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import re
 import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -174,28 +176,55 @@ def _meant(reference: str, base_dir: Path) -> str:
 
 
 def _worktree(root: Path, commit: str) -> Path:
-    """A checkout of ``commit`` below ``.dyno/worktrees``, made once."""
+    """A checkout of ``commit`` below ``.dyno/worktrees``, made once, whoever else wants it at the same time.
+
+    One that was killed while it was made has its ``.git`` and not all of its files.
+    """
     worktree = root / ".dyno" / "worktrees" / commit[:16]
-    if (worktree / ".git").exists():
-        return worktree
-    worktree.parent.mkdir(parents=True, exist_ok=True)
-    ignore = root / ".dyno" / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n")
-    done = subprocess.run(
-        ["git", "worktree", "add", "--detach", "--force", str(worktree), commit],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise RunError(
-            f"git cannot check {commit[:10]} out: {done.stderr.strip()}",
-            where=str(worktree),
-            remedy="`git worktree prune` clears what is left of an earlier one.",
+    made = worktree.with_suffix(".made")
+    with _alone(worktree.with_suffix(".lock")):
+        ignore = root / ".dyno" / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n")
+        there = (worktree / ".git").exists()
+        if there and (made.exists() or _git(worktree, "diff", "--quiet", "HEAD") is not None):
+            made.touch()
+            return worktree
+        if worktree.exists():
+            shutil.rmtree(worktree, ignore_errors=True)
+            _git(root, "worktree", "prune")
+        done = subprocess.run(
+            ["git", "worktree", "add", "--detach", "--force", str(worktree), commit],
+            cwd=root,
+            capture_output=True,
+            text=True,
+            check=False,
         )
+        if done.returncode:
+            raise RunError(
+                f"git cannot check {commit[:10]} out: {done.stderr.strip()}",
+                where=str(worktree),
+                remedy="`git worktree prune` clears what is left of an earlier one.",
+            )
+        made.touch()
     return worktree
+
+
+@contextmanager
+def _alone(file: Path) -> Iterator[None]:
+    """Other processes wait. The lock is the kernel's: it goes with its process, however that ends."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lock = file.open("a")
+    except OSError as error:
+        raise RunError(
+            f"the baseline cannot be checked out there: {error.strerror}",
+            where=str(file.parent),
+            remedy="Make the repository's folder .dyno writable, or use a clone that is.",
+        ) from None
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _environment(root: Path, worktree: Path, commit: str, here: Launch, say: Say) -> Launch:
@@ -211,9 +240,10 @@ def _environment(root: Path, worktree: Path, commit: str, here: Launch, say: Say
         return launch
     folder = root / ".dyno" / "envs" / sha256((sys.version + _dependencies(worktree)).encode()).hexdigest()[:16]
     python = folder / "bin" / "python"
-    if not (folder / ".complete").exists():
-        say(f"Building an environment for {commit[:10]}: its dependencies differ from those here ...")
-        _build_environment(folder, worktree)
+    with _alone(folder.with_suffix(".lock")):
+        if not (folder / ".complete").exists():
+            say(f"Building an environment for {commit[:10]}: its dependencies differ from those here ...")
+            _build_environment(folder, worktree)
     own = tuple(path for path in sys_path if _is_ours(path) and not Path(path).is_relative_to(sys.prefix))
     return replace(launch, python=str(python), sys_path=own)
 

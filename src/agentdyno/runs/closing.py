@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from agentdyno.errors import SpecError
+from agentdyno.errors import RunError, SpecError
 from agentdyno.findings.figures.summarise import status_counts, summarise, whole_trials
 from agentdyno.findings.run.judge_cautions import cautions
 from agentdyno.model import (
@@ -25,6 +25,7 @@ from agentdyno.model import (
     Status,
 )
 from agentdyno.model.sample import SCORER_BROKEN
+from agentdyno.reports import write_result
 
 
 def close_result(
@@ -78,6 +79,17 @@ def refuse_misjudged(closed: RunResult) -> None:
     for warning in closed.warnings:
         if warning.code == SCORER_BROKEN:
             raise SpecError(warning.message, where=f"run {closed.run_id[:13]}", remedy=warning.remedy)
+
+
+def written(closed: RunResult, folder: Path) -> RunResult:
+    """Writes the result file. A run whose file cannot be written is closed in the store all the same, and says so."""
+    try:
+        write_result(closed, folder / "result.json")
+    except RunError as error:
+        message = f"{error.where}: {error.message}; the run is closed in the store"
+        remedy = f"Then write it anew: `dyno report {closed.run_id[:13]} --format json`."
+        return replace(closed, warnings=(*closed.warnings, RunWarning("no-result-file", message, remedy)))
+    return closed
 
 
 def run_status(result: RunResult) -> RunStatus:

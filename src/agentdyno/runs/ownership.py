@@ -36,15 +36,21 @@ def owned(folder: Path, run_id: str, *, leased: bool) -> Iterator[None]:
     except OSError:
         yield
         return
-    with file:
-        try:
-            # Of this process alone: a child that outlives it holds nothing.
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            if not leased:
-                raise _executed(file, run_id) from None
-            yield
-            return
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(file)
+        while True:
+            try:
+                # Of this process alone: a child that outlives it holds nothing.
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                if not leased:
+                    raise _executed(file, run_id) from None
+                yield
+                return
+            if _is_there(file, folder / OWNER):
+                break
+            # Who had the run took the file away in between: whoever comes next would lock another one.
+            file = stack.enter_context((folder / OWNER).open("a+", encoding="utf-8"))
         with contextlib.suppress(OSError):
             file.truncate(0)
             json.dump({"pid": os.getpid(), "since": datetime.now(UTC).isoformat(timespec="seconds")}, file)
@@ -52,6 +58,14 @@ def owned(folder: Path, run_id: str, *, leased: bool) -> Iterator[None]:
         yield
         with contextlib.suppress(OSError):
             (folder / OWNER).unlink()
+
+
+def _is_there(file: IO[str], path: Path) -> bool:
+    """Whether an open file is the one that has the name."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except OSError:
+        return False
 
 
 def is_executed(folder: Path) -> bool:

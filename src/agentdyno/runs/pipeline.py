@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from agentdyno.contracts import StopRule
-from agentdyno.errors import RunError, StoreGone
-from agentdyno.model import Environment, Phase, Plan, RunResult, RunStatus, RunWarning, Status
+from agentdyno.errors import RunError
+from agentdyno.model import Environment, Phase, Plan, RunResult, RunStatus, Status
 from agentdyno.model.form import CUT_SHORT, GIVEN_UP, INTERRUPTED
 from agentdyno.model.identity import new_run_id
-from agentdyno.reports import write_result
+from agentdyno.model.result import is_rescored
 from agentdyno.runner.executor import ElasticExecutor, Executor, Facts
 from agentdyno.runner.rules.stopping import CommonRules, given_up_warnings
 from agentdyno.runner.schedule import Schedule
-from agentdyno.runs.closing import refuse_misjudged, run_status, teardown_warnings
+from agentdyno.runs.closing import refuse_misjudged, run_status, teardown_warnings, written
 from agentdyno.runs.disturbance import disturbed
 from agentdyno.runs.environment import capture_environment, capture_vcs
 from agentdyno.runs.kind import Ended, NothingLeft, Prepared, RunKind, RunRequest, Tools
@@ -31,8 +31,7 @@ from agentdyno.runs.learning import known_ways, learn_ways
 from agentdyno.runs.normalising import Normaliser
 from agentdyno.runs.ownership import closed_by_signals, owned
 from agentdyno.runs.place import Place, make_folder, now_ms, run_folder
-from agentdyno.runs.recording import Recording, keep_copy
-from agentdyno.store import Store
+from agentdyno.runs.recording import Recording, copied_where_gone
 
 log = logging.getLogger("agentdyno.run")
 W = TypeVar("W")
@@ -54,7 +53,7 @@ def start(kind: RunKind[W], prepared: Prepared[W], tools: Tools) -> RunResult:
         with _closed_on_error(executor):
             make_folder(place.folder)
             header = _header(kind.name, run_id, prepared, executor)
-        with owned(place.folder, run_id, leased=store.leased), _copied_where_gone(store, place.folder, run_id):
+        with owned(place.folder, run_id, leased=store.leased), copied_where_gone(store, place.folder, run_id):
             with _closed_on_error(executor):
                 store.runs.begin(header, prepared.plan.arms, planned_samples(prepared))
             log.info("run %s begins: %d arms, %d trials", run_id, len(prepared.plan.arms), len(prepared.plan.trials))
@@ -79,7 +78,7 @@ def resume(
     with (
         closed_by_signals(),
         owned(folder, run_id, leased=store.leased),
-        _copied_where_gone(store, folder, run_id),
+        copied_where_gone(store, folder, run_id),
     ):
         # Read once it is ours: whoever had it may have closed it in the meantime.
         header = store.runs.load(run_id, samples=False)
@@ -87,6 +86,11 @@ def resume(
             raise RunError(
                 f"run {run_id} is complete: there is nothing to resume",
                 remedy="`dyno run` starts a new one; --retry-errors repeats failed samples.",
+            )
+        if is_rescored(header):
+            raise RunError(
+                f"run {run_id} judges answers of another run: no agent is called for it",
+                remedy=f"`dyno resume {run_id[:13]}` judges those that are left.",
             )
         return _resume_owned(moved(header), tools, retry_errors)
 
@@ -136,29 +140,9 @@ def _closed_as_it_is(kind: RunKind[Any], header: RunResult, tools: Tools) -> Run
     header = replace(header, stopped_because=CUT_SHORT, finished_at=now_ms(), paused_ms=paused_ms)
     prepared: Prepared[Any] = Prepared(RunRequest(kind.name, header.spec), Plan((), ()), None)
     closed = kind.close(header, prepared, Ended(Facts(), (), folder, store, resumed=True))
-    closed = _written(replace(closed, status=run_status(closed)), folder)
+    closed = written(replace(closed, status=run_status(closed)), folder)
     store.runs.finish(closed, folder=folder)
     return closed
-
-
-def _written(closed: RunResult, folder: Path) -> RunResult:
-    """Writes the result file. A run whose file cannot be written is closed in the store all the same, and says so."""
-    try:
-        write_result(closed, folder / "result.json")
-    except RunError as error:
-        message = f"{error.where}: {error.message}; the run is closed in the store"
-        remedy = f"Then write it anew: `dyno report {closed.run_id[:13]} --format json`."
-        return replace(closed, warnings=(*closed.warnings, RunWarning("no-result-file", message, remedy)))
-    return closed
-
-
-@contextmanager
-def _copied_where_gone(store: Store, folder: Path, run_id: str) -> Iterator[None]:
-    """From the first look at the store to the last: what else is in it is as much at stake as this run."""
-    try:
-        yield
-    except StoreGone as gone:
-        raise keep_copy(store, folder, run_id, gone) from gone
 
 
 @contextmanager
@@ -264,7 +248,7 @@ class _Run(Generic[W]):
         closed = self.kind.close(header, prepared, outcome)
         closed = normaliser.added_to(closed, whole=not done)
         closed = replace(closed, status=run_status(closed))
-        closed = _written(closed, self.place.folder)
+        closed = written(closed, self.place.folder)
         store.runs.finish(closed, folder=self.place.folder)
         learn_ways(store, closed)
         log.info("run %s is %s, in %s", header.run_id, closed.status, self.place.folder)

@@ -8,7 +8,7 @@ import logging
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -96,6 +96,15 @@ class Recording:
         finally:
             self._end()
         return False
+
+    def keep(self, samples: Iterable[Sample]) -> None:
+        """Records samples that are not measured here, as they come; each of them ends its trial."""
+        self._writer = _Writer(self.store.runs.commit) if self.shares_commits else None
+        try:
+            for sample in samples:
+                self.record(TrialStep(sample))
+        finally:
+            self._end()
 
     def _take_in(self, step: TrialStep) -> None:
         if step.sample is not None:
@@ -193,6 +202,15 @@ class Recording:
 
 def _unsaved_files(folder: Path, run_id: str) -> tuple[Path, Path]:
     return folder / UNSAVED, Path(tempfile.gettempdir()) / f"dyno-{run_id}-{UNSAVED}"
+
+
+@contextlib.contextmanager
+def copied_where_gone(store: Store, folder: Path, run_id: str) -> Iterator[None]:
+    """From the first look at the store to the last: what else is in it is as much at stake as this run."""
+    try:
+        yield
+    except StoreGone as gone:
+        raise keep_copy(store, folder, run_id, gone) from gone
 
 
 def keep_copy(store: Store, folder: Path, run_id: str, gone: StoreGone) -> StoreError:

@@ -47,7 +47,8 @@ def main(fd: int) -> None:
     """Serves the socket ``fd`` until its other end is closed."""
     os.set_inheritable(fd, False)
     end = socket.socket(fileno=fd)
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    signal.signal(signal.SIGTERM, _leave)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     # What is at 0, 1 and 2 is the commands' from the first of them on.
     sys.stderr = open(os.dup(2), "w", encoding="utf-8")  # noqa: PTH123, SIM115  (as long as the process)
     gc.disable()
@@ -65,6 +66,11 @@ def main(fd: int) -> None:
             _send(end, {"done": [[*_run(job, _words(message["argv"]), start), 0]]})
         else:
             _send(end, {"done": _perform(message["do"], jobs, start)})
+
+
+def _leave(_number: int, _frame: object) -> None:
+    """With everything that was started here: a command knows nothing of whoever it is timed for."""
+    os.killpg(0, signal.SIGKILL)
 
 
 class _Start:

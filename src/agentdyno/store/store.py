@@ -159,6 +159,7 @@ class Store:
         if not backend.exists():
             raise _missing(backend)
         rescued = backend.rescue(path)
+        cls.migrate(path)  # one of an earlier revision is rescued as it is
         with cls.open(path, must_exist=True) as store:
             store.boards.rebuild_summaries()
         return rescued

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from agentdyno.errors import SpecError
-from agentdyno.findings.comparison.ask import Results, compare_operands, is_file
+from agentdyno.findings.comparison.ask import Results, compare_operands
+from agentdyno.findings.comparison.ask_result import is_file
 from agentdyno.findings.gate.judge_experiments import judge_experiments
 from agentdyno.findings.gate.model import GateReport, GateVerdict
 from agentdyno.findings.run.ask import findings_for

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agentdyno.agents.redaction import redactor_for
 from agentdyno.contracts import Agent
-from agentdyno.errors import SpecError
+from agentdyno.errors import RunError, SpecError
 from agentdyno.model import (
     Arm,
     ArmResult,
@@ -26,19 +26,22 @@ from agentdyno.model import (
     Suite,
     Workspace,
 )
+from agentdyno.model.form import INTERRUPTED, RESCORED
 from agentdyno.model.identity import new_run_id, suite_arm_id
 from agentdyno.model.suite import RunForm
 from agentdyno.pricing import PriceBook
-from agentdyno.reports import write_result
-from agentdyno.runs.closing import refuse_misjudged, run_status
+from agentdyno.runs.closing import refuse_misjudged, run_status, written
 from agentdyno.runs.kind import Say
 from agentdyno.runs.lineup import LocalServer, Maker
+from agentdyno.runs.ownership import closed_by_signals, owned
 from agentdyno.runs.place import make_folder, now_ms, run_folder
+from agentdyno.runs.recording import Recording, copied_where_gone
 from agentdyno.runs.suite.closing import close_run
 from agentdyno.runs.suite.marking import JudgingAgents, Marking, load_imports, marking_for, stored_answer
 from agentdyno.store import Store
 
-COMMIT_EVERY = 500
+_FROM = f"{RESCORED}:"
+"""How the tag begins that names the run whose answers are judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,21 @@ class Rescored:
     now_wrong: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Rescoring:
+    """A run that judges the answers of another one, ``before``; ``done`` are the keys of trials that it has."""
+
+    header: RunResult
+    before: RunResult
+    suite: Suite
+    done: frozenset[str] = frozenset()
+
+    @property
+    def arms(self) -> dict[str, Arm]:
+        """By the arm ids of the run before."""
+        return {arm.arm_id: _arm(arm, self.suite) for arm in self.before.arms}
+
+
 def rescore(
     store: Store,
     run_id: str,
@@ -75,6 +93,49 @@ def rescore(
     if before.suite is None:
         raise SpecError("it measured an experiment; there are no answers to judge", where=f"run {run_id[:13]}")
     suite = _with_scorers(before.suite, scorers)
+    work = _Rescoring(_header(before, suite), before, suite)
+    folder = run_folder(work.header.spec, work.header.run_id)
+    with _jury(suite, workspace, say) as jury, closed_by_signals():
+        make_folder(folder)
+        with (
+            owned(folder, work.header.run_id, leased=store.leased),
+            copied_where_gone(store, folder, work.header.run_id),
+        ):
+            planned = {work.arms[arm.arm_id].arm_id: arm.planned for arm in before.arms}
+            store.runs.begin(work.header, list(work.arms.values()), planned)
+            return _record(store, work, jury, folder)
+
+
+def resume_rescoring(store: Store, run_id: str, workspace: Workspace, say: Say = lambda _: None) -> Rescored:
+    """Judges the answers that a run of ``rescore`` had not come to when it ended. No agent is called."""
+    header = store.runs.load(run_id, samples=False)
+    folder = run_folder(header.spec, run_id)
+    with (
+        closed_by_signals(),
+        owned(folder, run_id, leased=store.leased),
+        copied_where_gone(store, folder, run_id),
+    ):
+        header = store.runs.load(run_id, samples=False)  # once it is ours: whoever had it may have closed it
+        if header.status is RunStatus.COMPLETE:
+            raise RunError(
+                f"run {run_id} is complete: there is nothing to resume",
+                remedy="`dyno rescore RUN` judges the answers of a run again.",
+            )
+        (source,) = {tag.removeprefix(_FROM) for tag in header.tags if tag.startswith(_FROM)}
+        before = store.runs.load(store.runs.find(source), samples=False)
+        suite = header.suite
+        assert suite is not None, "only runs of suites are judged again"
+        with _jury(suite, workspace, say) as jury:
+            make_folder(folder)
+            Recording(store, run_id, folder).rescue()
+            paused_ms = store.runs.reopen(run_id, now_ms=now_ms())
+            header = replace(header, arms=(), paused_ms=paused_ms, warnings=(_told(source),))
+            done = frozenset(store.runs.recorded(run_id))
+            return _record(store, _Rescoring(header, before, suite, done), jury, folder)
+
+
+@contextmanager
+def _jury(suite: Suite, workspace: Workspace, say: Say) -> Iterator[_Jury]:
     with ExitStack() as stack:
         load_imports(suite)
         base_dir = Path(suite.base_dir)
@@ -88,28 +149,25 @@ def rescore(
         for agent in judging.made.values():
             runner.run(agent.start())
             stack.callback(_let_go, runner, agent)
-        return _record(store, before, suite, _Jury(markings, runner, redact))
+        yield _Jury(markings, runner, redact)
 
 
 def _let_go(runner: asyncio.Runner, agent: Agent) -> None:
     runner.run(agent.close())
 
 
-def _record(store: Store, before: RunResult, suite: Suite, jury: _Jury) -> Rescored:
-    header, arms = _header(before, suite)
-    folder = run_folder(header.spec, header.run_id)
-    make_folder(folder)
-    store.runs.begin(header, list(arms.values()), {arms[arm.arm_id].arm_id: arm.planned for arm in before.arms})
-    tally = [0, 0, 0]
-    for count, sample in enumerate(_judged(store, before, arms, jury, tally), 1):
-        store.runs.append(header.run_id, sample)
-        if count % COMMIT_EVERY == 0:
-            store.runs.commit()
-    store.runs.commit()
-    observed = {arms[arm.arm_id].arm_id: dict(arm.observed) for arm in before.arms}
-    closed = close_run(store, replace(header, finished_at=now_ms()), observed=observed)
-    closed = replace(closed, status=run_status(closed))
-    write_result(closed, folder / "result.json")
+def _record(store: Store, work: _Rescoring, jury: _Jury, folder: Path) -> Rescored:
+    """From the first answer to the closed run; interrupted, it is closed with what was judged."""
+    header, tally, stopped = work.header, [0, 0, 0], _reason(work.before)
+    try:
+        Recording(store, header.run_id, folder, shares_commits=True).keep(_judged(store, work, jury, tally))
+    except KeyboardInterrupt:
+        stopped = INTERRUPTED
+    arms = work.arms
+    observed = {arms[arm.arm_id].arm_id: dict(arm.observed) for arm in work.before.arms}
+    header = replace(header, finished_at=now_ms(), stopped_because=stopped)
+    closed = close_run(store, header, observed=observed)
+    closed = written(replace(closed, status=run_status(closed)), folder)
     store.runs.finish(closed, folder=folder)
     refuse_misjudged(closed)
     return Rescored(closed, *tally)
@@ -134,9 +192,9 @@ def _seen_from(base_dir: Path, name: str) -> str:
     return f"{os.path.relpath(file, base_dir)}@{attribute}"
 
 
-def _header(before: RunResult, suite: Suite) -> tuple[RunResult, dict[str, Arm]]:
+def _header(before: RunResult, suite: Suite) -> RunResult:
     short = before.run_id[:13]
-    header = replace(
+    return replace(
         before,
         run_id=new_run_id(),
         status=RunStatus.RUNNING,
@@ -146,13 +204,20 @@ def _header(before: RunResult, suite: Suite) -> tuple[RunResult, dict[str, Arm]]
         suite=suite,
         form=_form(before, suite),
         arms=(),
-        tags=(*(tag for tag in before.tags if not tag.startswith("rescored:")), f"rescored:{short}"),
-        warnings=(
-            RunWarning("rescored", f"answers of run {short} judged again; times and costs are those of that run"),
-        ),
+        stopped_because=_reason(before),
+        tags=(*(tag for tag in before.tags if not tag.startswith(_FROM)), f"{_FROM}{short}"),
+        warnings=(_told(short),),
     )
-    arms = {arm.arm_id: _arm(arm, suite) for arm in before.arms}
-    return header, arms
+
+
+def _reason(before: RunResult) -> str | None:
+    """Why answers are missing. It is not this run that was interrupted then."""
+    reason = before.stopped_because
+    return reason if reason != INTERRUPTED else f"run {before.run_id[:13]} was interrupted"
+
+
+def _told(source: str) -> RunWarning:
+    return RunWarning(RESCORED, f"answers of run {source} judged again; times and costs are those of that run")
 
 
 def _form(before: RunResult, suite: Suite) -> RunForm | None:
@@ -167,14 +232,15 @@ def _arm(arm: ArmResult, suite: Suite) -> Arm:
     return Arm(arm_id, arm.name, arm.experiment, arm.params, arm.benchmark, arm.agent, arm.side)
 
 
-def _judged(store: Store, before: RunResult, arms: dict[str, Arm], jury: _Jury, tally: list[int]) -> Iterator[Sample]:
-    suite = before.suite
-    assert suite is not None
+def _judged(store: Store, work: _Rescoring, jury: _Jury, tally: list[int]) -> Iterator[Sample]:
+    suite, arms = work.suite, work.arms
     cases = {item.benchmark_id: {case.id: case for case in item.cases} for item in suite.benchmarks}
-    for sample in store.runs.iter_samples(before.run_id, details=True):
+    for sample in store.runs.iter_samples(work.before.run_id, details=True):
         arm = arms[sample.arm_id]
         benchmark = suite.benchmark(arm.benchmark or "")
         moved = replace(sample, arm_id=arm.arm_id)
+        if moved.key in work.done:
+            continue
         if sample.status in (Status.OK, Status.FAILED):
             case = cases[benchmark.benchmark_id][sample.case_id]
             moved = jury.runner.run(_again(moved, case, jury, benchmark))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -298,6 +299,20 @@ def test_what_would_meet_every_case_ends_the_run_with_its_message_and_its_remedy
     assert [sample.status for sample in samples] == [Status.CANCELLED]
     assert schedule.stopped_because == "401 from there"
     assert sum(agent.calls.values()) == 1
+
+
+def test_a_disk_that_is_full_is_no_failure_of_an_agent_and_ends_the_run() -> None:
+    def fill(case: Case, call: int) -> Response:
+        raise OSError(errno.ENOSPC, "No space left on device", "/runs/journal")
+
+    with executing({"a": job(Scripted(fill))}) as executor:
+        executor.submit(Trial("a", Phase.MEASURED, 0, "one"))
+        step = executor.wait()
+        fatal = executor.facts.fatal
+    assert step.sample is not None
+    assert step.sample.status is Status.CANCELLED
+    assert fatal is not None
+    assert (fatal.message, fatal.remedy) == ("/runs/journal: No space left on device", "Make room on that disk.")
 
 
 def test_an_agent_that_cannot_start_is_named_and_the_others_are_closed() -> None:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from agentdyno.errors import PluginError, RunError, StoreError
-from agentdyno.findings.comparison.ask import read_result
+from agentdyno.findings.comparison.ask_result import read_result
 from agentdyno.model import RunStatus, Status
 from agentdyno.runs.place import run_folder
 from agentdyno.runs.recording import UNSAVED

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from agentdyno.errors import StoreError
 from agentdyno.model import Case, Event, Response, Usage
 from agentdyno.runs.suite.response_cache import FileCache
 
@@ -59,3 +62,24 @@ def test_secrets_are_taken_out_before_an_answer_is_kept(cache: FileCache, tmp_pa
 def test_an_answer_that_is_no_json_is_not_kept(cache: FileCache) -> None:
     cache.put("arm", CASE, 0, Response(object()))
     assert cache.get("arm", CASE, 0) is None
+
+
+def test_a_file_that_is_no_database_says_what_to_do_with_it(tmp_path: Path) -> None:
+    (tmp_path / "answers.db").write_text("nothing of the kind, and long enough to be looked at as a database\n" * 20)
+    with pytest.raises(StoreError) as refused:
+        FileCache(tmp_path / "answers.db")
+    assert (refused.value.where, "Move the file away" in str(refused.value)) == (str(tmp_path / "answers.db"), True)
+
+
+def test_what_cannot_be_kept_or_read_is_told_once_and_ends_no_run(
+    cache: FileCache, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    cache.put("arm", CASE, 0, ANSWER)
+    with closing(sqlite3.connect(tmp_path / "deep" / "answers.db")) as file, file:
+        file.execute("UPDATE answers SET response = '{cut o'")
+    assert cache.get("arm", CASE, 0) is None
+    with closing(sqlite3.connect(tmp_path / "deep" / "answers.db")) as file, file:
+        file.execute("DROP TABLE answers")
+    cache.put("arm", CASE, 1, ANSWER)
+    assert cache.get("arm", CASE, 1) is None
+    assert [record.levelname for record in caplog.records] == ["WARNING"]

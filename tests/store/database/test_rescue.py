@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import random
+import resource
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from agentdyno.store import Store
 from agentdyno.store.database.rescue import Gap, readable, states, whole_file
 
 ROWS = 2_000
+GOLDEN = Path(__file__).parents[2] / "golden" / "data" / "stores"
 
 
 def damaged(folder: Path, seed: int) -> Path:
@@ -105,3 +108,86 @@ def test_where_the_list_of_tables_is_gone_nothing_is_written(tmp_path: Path) -> 
     with pytest.raises(StoreError, match="nothing can be rescued"):
         Store.rescue(file, tmp_path / "new.db")
     assert not (tmp_path / "new.db").exists()
+
+
+def no_store(folder: Path, kind: str) -> Path:
+    """What may lie where a store is looked for."""
+    file = folder / "dyno.db"
+    if kind == "a folder":
+        file.mkdir()
+    elif kind == "an empty file":
+        file.touch()
+    elif kind == "a program":
+        file.write_bytes(b"\x7fELF" + bytes(8192))
+    else:
+        with closing(sqlite3.connect(file)) as made:
+            made.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT)")
+    return file
+
+
+@pytest.mark.parametrize("kind", ["a folder", "an empty file", "a program", "somebody else's database"])
+def test_what_is_no_store_is_neither_checked_nor_rescued_and_nothing_is_left(tmp_path: Path, kind: str) -> None:
+    file = no_store(tmp_path, kind)
+    if kind == "a program":  # as far as anybody can tell, it was a store once
+        assert list(Store.damage(file)) == ["not even the list of its tables can be read: file is not a database"]
+    else:
+        with pytest.raises(StoreError) as refused:
+            list(Store.damage(file))
+        assert refused.value.remedy
+    with pytest.raises(StoreError) as refused:
+        Store.rescue(file, tmp_path / "new.db")
+    assert refused.value.remedy
+    assert not (tmp_path / "new.db").exists()
+
+
+def test_a_store_of_an_earlier_revision_is_rescued_and_brought_up_to_date(tmp_path: Path) -> None:
+    file = tmp_path / "dyno.db"
+    with closing(sqlite3.connect(file)) as made:
+        made.executescript((GOLDEN / "0001.sql").read_text("utf-8"))
+        (samples,) = made.execute("SELECT count(*) FROM samples").fetchone()
+    rescued = Store.rescue(file, tmp_path / "new.db")
+    assert (rescued.samples, rescued.gaps, rescued.short) == (samples, {}, ())
+    with Store.open(tmp_path / "new.db", must_exist=True) as store:
+        assert len(store.runs.newest()) == rescued.runs > 0
+
+
+@pytest.mark.parametrize("copy", [Store.rescue, Store.copy])
+def test_where_a_copy_does_not_fit_it_says_so_of_the_copy_and_leaves_none(
+    tmp_path: Path, copy: Callable[[Path, Path], object]
+) -> None:
+    file = tmp_path / "dyno.db"
+    Store.open(file).close()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (64 * 1024, before[1]))  # more than the index of the log
+        with pytest.raises(StoreError, match="the copy cannot be written") as refused:
+            copy(file, tmp_path / "new.db")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert refused.value.where == str(tmp_path / "new.db")
+    assert [path.name for path in tmp_path.glob("new.db*")] == []
+
+
+def test_damage_that_sqlite_quotes_in_its_own_message_is_said_like_any_other(tmp_path: Path) -> None:
+    """Its message is bytes of the file then, which are no text."""
+    file = tmp_path / "dyno.db"
+    Store.open(file).close()
+    content = file.read_bytes()
+    broken = content.replace(b"CREATE TABLE agentdyno_version", b"CREATE TABLX \xb7\xffentdyno_version")
+    assert broken != content
+    file.write_bytes(broken)
+    (problem,) = Store.damage(file)
+    assert problem.startswith("not even the list of its tables can be read")
+    for ask in (lambda: Store.open(file), lambda: Store.rescue(file, tmp_path / "new.db")):
+        with pytest.raises(StoreError) as refused:
+            ask()
+        assert "store rescue NEW.db" in str(refused.value) or "nothing can be rescued" in str(refused.value)
+
+
+def test_a_document_that_is_no_json_is_found_in_whatever_table_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "dyno.db"
+    with Store.open(file) as store:
+        store.service.note_worker("one", {"agent"}, {"suite"}, 1)
+    with closing(sqlite3.connect(file)) as damaging, damaging:
+        damaging.execute("UPDATE workers SET agents = '{cut o'")
+    assert list(Store.damage(file)) == ["workers: of 1 rows agents cannot be read, the first is row 1"]

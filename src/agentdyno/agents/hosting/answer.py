@@ -10,7 +10,7 @@ from enum import Enum
 
 from agentdyno.agents.hosting.recorder import Recorder
 from agentdyno.contracts import CaseFailed
-from agentdyno.model.case import Event, Response, Usage
+from agentdyno.model.case import NO_NUMBER, Event, Response, Usage
 from agentdyno.model.codec import from_plain
 from agentdyno.model.sample import FailureKind, Status
 
@@ -54,7 +54,7 @@ def take(recorder: Recorder, returned: object, since: TurnStart) -> object:
     if response.usage is not None:
         recorder.usage = response.usage if since.usage is None else since.usage + response.usage
     if response.cost is not None:
-        recorder.cost = response.cost + (since.cost or 0.0)
+        recorder.cost = told_number(response.cost) + (since.cost or 0.0)
     if response.api_calls is not None:
         recorder.api_calls = since.api_calls + response.api_calls
     if response.events:
@@ -78,8 +78,9 @@ def bounded(response: Response) -> Response:
         dropped = len(response.events) - EVENTS_CAP
         events += (Event("note", events[-1].at_s, "truncated", f"{dropped} more events were not kept"),)
     observed = {str(key): _plain_or_text(value) for key, value in response.observed.items()}
-    readings = {key: value for key, value in response.readings.items() if _is_number(value)}
-    return replace(response, events=events, observed=observed, readings=readings)
+    readings = {str(key): told_number(value) for key, value in response.readings.items()}
+    cost = None if response.cost is None else told_number(response.cost)
+    return replace(response, events=events, observed=observed, readings=readings, cost=cost)
 
 
 def response_in(returned: object) -> Response | None:
@@ -208,7 +209,9 @@ def _bounded_event(event: Event) -> Event:
     return replace(
         event,
         kind=str(event.kind),
+        at_s=told_number(event.at_s),
         name=str(event.name),
+        duration_s=None if event.duration_s is None else told_number(event.duration_s),
         content=_bounded(event.content),
         details=details if isinstance(details, dict) else {"truncated": details},
     )
@@ -241,8 +244,20 @@ def text_of(value: object) -> str:
         return f"<{type(value).__name__} that cannot be printed: {type(error).__name__}>"
 
 
+def told_number(value: object) -> float:
+    """A number of whatever type as JSON holds it; in place of one that is not finite, and of what is no number, the
+    largest there is: nothing can be as large, so that it is dropped and told where all values are looked at."""
+    if isinstance(value, (bool, str, bytes, bytearray)) or not hasattr(type(value), "__float__"):
+        return NO_NUMBER
+    try:
+        number = value if isinstance(value, (int, float)) else float(value)  # type: ignore[arg-type]
+        return number if math.isfinite(number) else NO_NUMBER
+    except (ArithmeticError, TypeError, ValueError):
+        return NO_NUMBER
+
+
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and told_number(value) != NO_NUMBER
 
 
 def _whole(value: object) -> object:

@@ -118,7 +118,7 @@ def _require_results(operands: tuple[str, ...]) -> None:
     """Says what to type where code or commands stand, which have to be measured first, and where one arm stands
     alone.
     """
-    from agentdyno.findings.comparison.ask import is_file
+    from agentdyno.findings.comparison.ask_result import is_file
     from agentdyno.registry.command_lines import command_in
 
     others = [item for item in operands if not is_file(item)]
@@ -138,7 +138,7 @@ def _require_results(operands: tuple[str, ...]) -> None:
 
 def _is_agent(text: str, store: Store) -> bool:
     """A file of the same name (the agent's own program) does not hide an agent; only a result does."""
-    from agentdyno.findings.comparison.ask import is_result
+    from agentdyno.findings.comparison.ask_result import is_result
     from agentdyno.findings.record.ask_labels import is_agent
 
     return not is_result(text) and is_agent(store.boards.agents(), text)

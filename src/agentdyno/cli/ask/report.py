@@ -25,7 +25,7 @@ def command(
     """Write reports of RUN (an id, `last`, or a result file): md, html, csv, json, png, junit."""
     from agentdyno.cli.outcome import shown
     from agentdyno.contracts import Report
-    from agentdyno.findings.comparison.ask import Results
+    from agentdyno.findings.comparison.ask_result import result_named
     from agentdyno.findings.profile.ask import with_profiles
     from agentdyno.findings.run.ask import findings_for
     from agentdyno.registry.local import load_import
@@ -38,7 +38,7 @@ def command(
     names = check_formats(formats)
     opened = open_store(store) if store_exists(store_url(store)) else None
     try:
-        result = Results(lambda: opened or open_store(store, must_exist=True)).run(run)
+        result = result_named(run, lambda: opened or open_store(store, must_exist=True))
         findings = with_profiles(findings_for(result, opened, policy=policy_for(result)), result, opened)
     finally:
         if opened is not None:

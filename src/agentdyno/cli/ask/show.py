@@ -47,7 +47,7 @@ def command(run: str, case: str | None, agent: str | None, store: str | None, as
     if options["failed"] and case is not None:
         raise click.UsageError("--failed lists cases; --case shows one: give one of both")
     from agentdyno.contracts import Report
-    from agentdyno.findings.comparison.ask import Results
+    from agentdyno.findings.comparison.ask_result import result_named
     from agentdyno.findings.run import tables as run_tables
     from agentdyno.findings.run import tables_profiles
     from agentdyno.findings.run.ask import findings_for
@@ -55,7 +55,7 @@ def command(run: str, case: str | None, agent: str | None, store: str | None, as
 
     opened = open_store(store) if store_exists(store_url(store)) else None
     try:
-        result = Results(lambda: opened or open_store(store, must_exist=True)).run(run)
+        result = result_named(run, lambda: opened or open_store(store, must_exist=True))
         if case is not None:
             show_case(result, case, agent, as_json)
             return

@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from agentdyno.cli.options import setting_option, tolerance_option
-from agentdyno.cli.shared import json_option, open_store, print_json, say, store_option
+from agentdyno.cli.shared import INTERRUPTED, json_option, open_store, print_json, say, store_option
+from agentdyno.model.form import INTERRUPTED as STOPPED
 from agentdyno.settings.result import VERBOSE
 
 if TYPE_CHECKING:
+    from agentdyno.cli.outcome import ReportsAsked
     from agentdyno.model import ScorerUse
+    from agentdyno.store import Store
+    from agentdyno.workbench.rescore import Rescored
 
 
 @click.command(
@@ -33,22 +37,30 @@ def command(
     run: str, scorers: tuple[str, ...], tolerance: float, verbose: bool, store: str | None, as_json: bool
 ) -> int:
     """Judge the stored answers of RUN again. No agent is called; the result is a new run, the old one stays."""
-    from agentdyno.cli.outcome import ReportsAsked, exit_code, finish
+    from agentdyno.cli.outcome import ReportsAsked
     from agentdyno.specs import load_workspace
     from agentdyno.workbench.rescore import rescore
 
-    asked = ReportsAsked(verbose=verbose)
     uses = tuple(parse_scorer(item) for item in scorers)
     with open_store(store, must_exist=True) as opened:
         done = rescore(opened, opened.runs.find(run), load_workspace(Path.cwd()), uses, say)
-        findings = None if as_json else finish(done.result, opened, asked, tolerance, as_json=False)
+        return show_rescored(done, opened, ReportsAsked(verbose=verbose), tolerance, as_json=as_json)
+
+
+def show_rescored(done: Rescored, store: Store, asked: ReportsAsked, tolerance: float, *, as_json: bool) -> int:
+    """What came of judging again, and the exit code."""
+    from agentdyno.cli.outcome import exit_code, finish
+
+    findings = None if as_json else finish(done.result, store, asked, tolerance, as_json=False)
     if as_json:
         counts = {"judged": done.judged, "now_right": done.now_right, "now_wrong": done.now_wrong}
         print_json({**counts, "result": done.result})
     say(
         f"{done.judged} answers judged again: {done.now_right} right that were wrong, {done.now_wrong} the other way."
     )
-    return 0 if findings is None else exit_code(done.result, findings, gate=False, strict=False)
+    if findings is None:
+        return INTERRUPTED if done.result.stopped_because == STOPPED else 0
+    return exit_code(done.result, findings, gate=False, strict=False)
 
 
 def parse_scorer(text: str) -> ScorerUse:

@@ -50,6 +50,7 @@ def command(
 
     from agentdyno.model.codec import to_plain
     from agentdyno.runs.lineup import find_agent
+    from agentdyno.runs.ownership import closed_by_signals
     from agentdyno.specs import load_workspace, parse_param
     from agentdyno.workbench.try_agent import try_agent
 
@@ -60,7 +61,8 @@ def command(
         return _conformance(use, as_json)
     if text is None:
         raise click.UsageError("Missing argument 'TEXT': what is the agent to be asked?")
-    attempt = try_agent(use, text, workspace, time_limit_s=timeout_s, environ=os.environ, say=say)
+    with closed_by_signals():
+        attempt = try_agent(use, text, workspace, time_limit_s=timeout_s, environ=os.environ, say=say)
     if as_json:
         print_json(to_plain(attempt))
     else:

@@ -57,11 +57,11 @@ def _shown(run: str, store: str | None) -> Iterator[tuple[str, str]]:
             found = opened.runs.find(run)
         yield store_url(store), found
         return
-    from agentdyno.findings.comparison.ask import Results
+    from agentdyno.findings.comparison.ask_result import result_named
     from agentdyno.store import Store
     from agentdyno.workbench.importing import save_imported
 
-    result = Results(lambda: open_store(store, must_exist=True)).run(run)
+    result = result_named(run, lambda: open_store(store, must_exist=True))
     with TemporaryDirectory(prefix="dyno-view-") as folder:
         url = f"sqlite:///{folder}/view.db"
         with Store.open(url) as own:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentdyno.errors import NotComparable, ResultError, nearest
+from agentdyno.errors import NotComparable, nearest
+from agentdyno.findings.comparison.ask_result import is_file, read_result, result_named
 from agentdyno.findings.engine.match import Operand, compare
 from agentdyno.findings.engine.measure_samples import SampleJudging
 from agentdyno.findings.record.ask_spread import ArmSpreads
 from agentdyno.model import ArmResult, Comparison, RunResult
 from agentdyno.model.naming import meant_by, shown_agent, with_shown_arms
-from agentdyno.model.result_file import decode_result
 from agentdyno.settings.judging import TOLERANCE
 from agentdyno.store import Store
 
@@ -37,37 +37,7 @@ class Results:
 
     def run(self, reference: str) -> RunResult:
         """A file or a run of the store, with its samples."""
-        if is_file(reference):
-            return read_result(Path(reference))
-        if reference.endswith(".json") or "/" in reference:
-            raise ResultError(f"no file {reference}", remedy=_similar_files(Path(reference)))
-        store = self.open_store()
-        return store.runs.load(store.runs.find(reference))
-
-
-def is_file(text: str) -> bool:
-    return Path(text).is_file() or (Path(text) / "result.json").is_file()
-
-
-def is_result(text: str) -> bool:
-    """Whether it is a file, or a folder with one, that says by its name that it holds a result."""
-    path = Path(text)
-    return (path.suffix == ".json" and path.is_file()) or (path / "result.json").is_file()
-
-
-def read_result(path: Path) -> RunResult:
-    """A result file, or the one in a run's folder."""
-    if path.is_dir():
-        path = path / "result.json"
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise ResultError(
-            "not an agentdyno result: not text", where=str(path), remedy="Give a result.json."
-        ) from None
-    except OSError as error:
-        raise ResultError(f"cannot be read: {error.strerror}", where=str(path)) from None
-    return decode_result(text, str(path))
+        return result_named(reference, self.open_store)
 
 
 def _whole(label: str, result: RunResult) -> Operand:
@@ -103,12 +73,6 @@ def _one_arm(label: str, result: RunResult, wanted: str) -> Operand:
 def _matches(arm: ArmResult, wanted: str) -> bool:
     words = wanted.split()
     return arm.arm_id.startswith(wanted) or all(word in arm.name.split() for word in words)
-
-
-def _similar_files(path: Path) -> str:
-    folder = path.parent
-    names = [str(folder / item.name) for item in folder.glob("*")] if folder.is_dir() else []
-    return nearest(str(path), names) if names else f"There is no folder {folder}."
 
 
 def judging_for(result: RunResult, store: Store | None, tolerance: float = TOLERANCE.default) -> SampleJudging:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agentdyno.errors import NotComparable, StoreError
-from agentdyno.findings.comparison.ask import Results, is_file
+from agentdyno.findings.comparison.ask import Results
+from agentdyno.findings.comparison.ask_result import is_file
 from agentdyno.findings.conclusions import Conclusions
 from agentdyno.findings.duel.judge import all_against_all, duel
 from agentdyno.findings.duel.model import AllAgainstAll, Duel

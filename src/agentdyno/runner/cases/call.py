@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import random
 import time
 import traceback
@@ -199,6 +200,10 @@ async def _left_over(known: Callable[[], Awaitable[Response]]) -> Response | Non
 
 
 def _raised(error: BaseException) -> CaseFailed:
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        # Nobody's answer: what an agent's process raises does not come here as it is.
+        message = f"{error.filename or 'a file of the bench'}: {error.strerror}"
+        return CaseFailed(FailureKind.EXCEPTION, message, fatal=True, remedy="Make room on that disk.")
     text = "".join(traceback.format_exception(error))[-TRACEBACK_CHARACTERS:]
     message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return CaseFailed(FailureKind.EXCEPTION, message, traceback=text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from agentdyno.model.case import Event, Response, Usage
+from agentdyno.model.case import NO_NUMBER, Event, Response, Usage
 from agentdyno.model.metric import is_credible
 
 MOST_TOKENS = 10**12
@@ -84,5 +84,10 @@ def _placed(event: Event) -> Event:
 
 
 def _told(name: str, value: object) -> str:
-    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    if value == NO_NUMBER:
+        return f"{name} = no finite number"
+    try:
+        text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    except ValueError:  # Python writes no number of more than 4,300 digits
+        text = "a number of thousands of digits"
     return f"{name} = {text if len(text) <= _SHOWN else text[: _SHOWN - 1] + '…'}"

@@ -3,25 +3,42 @@
 from __future__ import annotations
 
 import json
+import logging
 import sqlite3
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from agentdyno.errors import StoreError
 from agentdyno.model import Case, Response
 from agentdyno.model.codec import encode, from_plain, to_plain
 from agentdyno.model.identity import digest
 
+log = logging.getLogger("agentdyno.run")
+_TABLE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, response TEXT NOT NULL)"
+
 
 class FileCache:
-    """In one SQLite file. The key is the agent with its version and configuration, the case, and the epoch."""
+    """In one SQLite file. The key is the agent with its version and configuration, the case, and the epoch.
+
+    Raises ``StoreError`` where the file cannot be used from the start. What fails later is no reason to end a run:
+    answers that cannot be read are asked for, and those that cannot be written are not kept.
+    """
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()
-        self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-        self._connection.execute("PRAGMA journal_mode=WAL")
-        self._connection.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, response TEXT NOT NULL)")
+        self._broken = False
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.execute(_TABLE)
+        except (OSError, sqlite3.Error) as error:
+            raise StoreError(
+                f"the answers of earlier runs cannot be used: {error}",
+                where=str(path),
+                remedy="Move the file away: it holds answers alone, which are asked for again. Or leave --cache out.",
+            ) from None
         self._agents: Mapping[str, str] = {}
         self._redact: Callable[[object], object] = lambda value: value
 
@@ -30,21 +47,32 @@ class FileCache:
         self._agents, self._redact = dict(agents), redact
 
     def get(self, arm_id: str, case: Case, epoch: int) -> Response | None:
-        with self._lock:
-            found = self._connection.execute(
-                "SELECT response FROM answers WHERE key = ?", (self._key(arm_id, case, epoch),)
-            ).fetchone()
-        return None if found is None else from_plain(Response, json.loads(found[0]))
+        asked = "SELECT response FROM answers WHERE key = ?"
+        try:
+            with self._lock:
+                found = self._connection.execute(asked, (self._key(arm_id, case, epoch),)).fetchone()
+            return None if found is None else from_plain(Response, json.loads(found[0]))
+        except (sqlite3.Error, ValueError, TypeError) as error:
+            self._tell(error)
+            return None
 
     def put(self, arm_id: str, case: Case, epoch: int, response: Response) -> None:
         try:
             text = encode(self._redact(to_plain(response)))
         except (TypeError, ValueError):
             return  # an answer that is no JSON cannot be kept
-        with self._lock:
-            self._connection.execute(
-                "INSERT OR REPLACE INTO answers VALUES (?, ?)", (self._key(arm_id, case, epoch), text)
-            )
+        row = self._key(arm_id, case, epoch), text
+        try:
+            with self._lock:
+                self._connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", row)
+        except (sqlite3.Error, UnicodeEncodeError) as error:
+            self._tell(error)
+
+    def _tell(self, error: Exception) -> None:
+        """Once: a disk that is full is full for every answer."""
+        if not self._broken:
+            self._broken = True
+            log.warning("answers of earlier runs: %s; the run goes on without", error)
 
     def close(self) -> None:
         with self._lock:

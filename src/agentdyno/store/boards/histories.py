@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Integer, Select, bindparam, func, select
+from sqlalchemy import BigInteger, ColumnElement, Integer, Select, Text, bindparam, cast, func, select
 
 from agentdyno.model import Direction, Provenance
 from agentdyno.model.form import WHOLE
@@ -18,12 +18,14 @@ from agentdyno.store.boards.schema import agents, benchmarks, executions, suites
 from agentdyno.store.database.columns import Words
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import AgentExecutionRow, ArmMetric, ArmSeriesRow, SeriesRow
+from agentdyno.store.runs.codec import decoder_of, loads
 from agentdyno.store.runs.schema import arms, environments, runs
 
 _direction, _provenance = cache(Direction), cache(Provenance)
 """A series has thousands of either, and an enumeration takes its time to find a member."""
 _FIGURES = SeriesRow._fields[SeriesRow._fields.index("status") : SeriesRow._fields.index("proxied")]
 _HISTORY = 1_000
+_REMEMBERED = 1_024
 _NEWEST = (executions.c.created_at.desc(), executions.c.id.desc())
 
 
@@ -78,9 +80,9 @@ def _points() -> Select[*tuple[Any, ...]]:
             benchmarks.c.category,
             runs.c.run_id,
             environments.c.machine_id,
-            runs.c.vcs,
+            cast(runs.c.vcs, Text),
             *(executions.c[name] for name in _FIGURES),
-            runs.c.form,
+            cast(runs.c.form, Text),
             executions.c.simulated,
         )
         .select_from(executions)
@@ -105,8 +107,19 @@ def _whole_runs(rows: Sequence[Sequence[Any]], limit: int) -> Sequence[Sequence[
 
 def _series_row(row: Sequence[Any]) -> SeriesRow:
     run_id, machine_id, vcs = row[5:8]
-    proxied = bool(row[-1] and row[-1].get("proxied"))
-    return SeriesRow._make((*row[:5], _id(run_id), machine_id or "", _commit(vcs), *row[8:-1], proxied))
+    return SeriesRow._make((*row[:5], _id(run_id), machine_id or "", _commit(vcs), *row[8:-1], _proxied(row[-1])))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _commit(vcs: str | None) -> str:
+    """Of the text of a JSON column. Runs of one commit have the same, and there are thousands of runs."""
+    return "" if vcs is None else str((loads(vcs) or {}).get("commit") or "")
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _proxied(form: str | None) -> bool:
+    """As ``_commit``, of the form of a run."""
+    return form is not None and bool((loads(form) or {}).get("proxied"))
 
 
 def agent_executions(
@@ -228,9 +241,11 @@ def arm_series(
         select(
             ended,
             runs.c.run_id,
-            *(arms.c[column] for column in ("arm_id", "name", "experiment", "side", "params", "metrics")),
+            *(arms.c[column] for column in ("arm_id", "name", "experiment", "side")),
+            cast(arms.c.params, Text),
+            cast(arms.c.metrics, Text),
             environments.c.machine_id,
-            runs.c.vcs,
+            cast(runs.c.vcs, Text),
         )
         .select_from(arms)
         .join(runs, runs.c.id == arms.c.run)
@@ -238,14 +253,18 @@ def arm_series(
         .where(arms.c.id.in_(keys.order_by(*order).limit(limit)))
         .order_by(*order)
     )
-    return [_arm_row(row) for row in reversed(session.execute(asked).all())]
+    found = session.execute(asked).all()
+    decode = decoder_of(len(found))
+    return [_arm_row(row, decode) for row in reversed(found)]
 
 
-def _arm_row(row: Sequence[Any]) -> ArmSeriesRow:
-    at, run_id, arm_id, name, experiment, side, params, metrics, machine_id, vcs = row
-    medians = {metric: _arm_metric(plain) for metric, plain in metrics.items() if plain["median"] is not None}
+def _arm_row(row: Sequence[Any], decode: Callable[[str], Any]) -> ArmSeriesRow:
+    at, run_id, arm_id, name, experiment, side, told, metrics, machine_id, vcs = row
+    figures = decode(metrics) or {}
+    medians = {metric: _arm_metric(plain) for metric, plain in figures.items() if plain["median"] is not None}
+    params = {} if told is None else decode(told) or {}
     return ArmSeriesRow(
-        at, _id(run_id), arm_id, name, experiment, side or "", params or {}, medians, machine_id, _commit(vcs)
+        at, _id(run_id), arm_id, name, experiment, side or "", params, medians, machine_id, _commit(vcs)
     )
 
 
@@ -262,7 +281,3 @@ def _arm_metric(plain: Mapping[str, Any]) -> ArmMetric:
 
 def _id(run_id: bytes | None) -> str:
     return "" if run_id is None else uid_text(run_id)
-
-
-def _commit(vcs: Mapping[str, Any] | None) -> str:
-    return "" if vcs is None else str(vcs.get("commit") or "")

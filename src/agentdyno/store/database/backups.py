@@ -18,6 +18,8 @@ _REMEDY = (
     "Install the client programs of PostgreSQL, at least as new as the server, and put pg_dump on PATH; "
     "or back the database up by the server's own means."
 )
+_NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE")
+"""What SQLite says of a file that it writes to: of those that are copied it only reads."""
 
 
 @contextlib.contextmanager
@@ -37,8 +39,14 @@ def claimed(path: Path) -> Iterator[Path]:
         raise StoreError(message, where=str(path), remedy=remedy) from None
     try:
         yield path
-    except BaseException:
+    except BaseException as error:
         path.unlink(missing_ok=True)
+        if getattr(error, "sqlite_errorname", "").startswith(_NO_ROOM):
+            raise StoreError(
+                f"the copy cannot be written: {error}",
+                where=str(path),
+                remedy="Make room on its disk, or give a path on another one.",
+            ) from error
         raise
 
 

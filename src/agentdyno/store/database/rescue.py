@@ -17,16 +17,20 @@ from agentdyno.store.database.backups import claimed
 from agentdyno.store.runs.codec import loads
 from agentdyno.store.runs.schema import HEAD, VERSION_TABLE
 
+_OF_RUNS = frozenset({"arms", "environments", "runs", "samples", "specs", "suites"})
 _FARTHEST = 1 << 40
 """How many ids beyond the last row that was read the next one is looked for."""
 _HEADER_BYTES = 100
 LOST = "a part of it was lost with a damaged store"
+_INSTEAD = "Restore a copy made by `dyno store backup`; `dyno report` reads a run's result.json by itself."
 _SHORT_RUNS = """
 SELECT run FROM arms WHERE statuses IS NOT NULL AND (
     SELECT count(*) FROM samples WHERE arm = arms.id AND phase = 'measured' AND instrument = ''
 ) < (SELECT sum(value) FROM json_each(arms.statuses))
 UNION SELECT run FROM arms GROUP BY run HAVING count(*) <= max(position)
 """
+UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""What reading a damaged file raises; the second where SQLite's own message holds bytes of the damage."""
 Row = tuple[object, ...]
 
 
@@ -99,6 +103,20 @@ def states(driver: sqlite3.Connection) -> list[TableState]:
     return found
 
 
+def undecodable(driver: sqlite3.Connection) -> list[str]:
+    """Documents that are no JSON, in a sentence for each column; of runs and their parts none, which are told by
+    whoever reads the runs."""
+    found = []
+    for table in _tables(driver):
+        columns = driver.execute(f"PRAGMA table_info({table})").fetchall()
+        for name in (name for _, name, kind, *_ in columns if kind == "JSON" and table not in _OF_RUNS):
+            broken = f"FROM {table} WHERE {name} IS NOT NULL AND NOT json_valid({name})"
+            count, first = driver.execute(f"SELECT count(*), min(rowid) {broken}").fetchone()
+            if count:
+                found.append(f"{table}: of {count:,} rows {name} cannot be read, the first is row {first}")
+    return found
+
+
 def readable(driver: sqlite3.Connection, table: str) -> Iterator[Row | Gap]:
     """The rows of a table by their ids; in the place of those that cannot be read there is a gap."""
     after = -1
@@ -108,7 +126,7 @@ def readable(driver: sqlite3.Connection, table: str) -> Iterator[Row | Gap]:
                 after = row[0]
                 yield row[1:]
             return
-        except sqlite3.DatabaseError:
+        except UNREADABLE:
             # The driver looks one row ahead: the row before a damaged one is lost to it, but not to a search.
             found = _next_readable(driver, table, after + 1)
         before = None if found is None else int(str(found[0]))
@@ -146,7 +164,7 @@ def _probe(driver: sqlite3.Connection, table: str, start: int) -> Row | _Unreada
     """The first row from an id on, with its id before it; ``None`` where there is none."""
     try:
         row: Row | None = driver.execute(_from(table, ">=") + " LIMIT 1", (start,)).fetchone()
-    except sqlite3.DatabaseError:
+    except UNREADABLE:
         return _Unreadable()
     return row
 
@@ -168,12 +186,14 @@ def rescue(old: sqlite3.Connection, path: Path, where: str) -> Rescued:
     """Writes what can be read to a new store at ``path``, whole in itself; never overwrites a file."""
     try:
         schema = _schema(old)
-    except sqlite3.DatabaseError as error:
+    except UNREADABLE as error:
         raise StoreError(
             f"nothing can be rescued: not even the list of its tables can be read ({error})",
             where=where,
-            remedy="Restore a copy made by `dyno store backup`; `dyno report` reads a run's result.json by itself.",
+            remedy=_INSTEAD,
         ) from None
+    if VERSION_TABLE not in (name for _, name, _ in schema):
+        raise StoreError("nothing can be rescued: there is no store in this file", where=where, remedy=_INSTEAD)
     with claimed(path), contextlib.closing(sqlite3.connect(path)) as new:
         for wanted in ("table", "index", "view"):
             for kind, _, sql in schema:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from json import JSONDecodeError
 from types import TracebackType
 from typing import Any
 
@@ -13,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from agentdyno.errors import DynoError, StoreError
 from agentdyno.store.database.backend import Backend
+from agentdyno.store.database.damage import damaged
 
 Row = Mapping[str, object]
 
@@ -100,6 +102,8 @@ class DatabaseSession:
             return
         if isinstance(error, (SQLAlchemyError, *self.backend.errors)):
             raise self.backend.explain(error) from error
+        if isinstance(error, (JSONDecodeError, UnicodeDecodeError)):
+            raise damaged(error, self.backend.where) from error
         if isinstance(error, (OverflowError, UnicodeEncodeError)):
             raise StoreError(f"a value cannot be stored: {error}", where=self.backend.where) from error
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError, ResourceClosedError
 
 from agentdyno.errors import StoreError, StoreGone
 from agentdyno.store.database.columns import Upserts
+from agentdyno.store.database.damage import damaged
 from agentdyno.store.location import keep_out_of_git
 from agentdyno.store.runs.codec import dumps, loads
 
@@ -142,7 +143,11 @@ class SqliteBackend(Upserts):
         self._looked_at = now
         known = self._opened is not None or not self._is_uri  # an address may spell its file in another way
         if known and (self._opened is None or _identity(self._path) != self._opened):
-            raise StoreGone("the store was deleted or replaced while it was written to", where=self.where)
+            raise StoreGone(
+                "the store was deleted or replaced while it was written to",
+                where=self.where,
+                remedy="Put it back, or a copy that `dyno store backup` made; then give the command again.",
+            )
 
     def copy_open(self, connection: Connection, path: Path) -> None:
         from agentdyno.store.database.backups import claimed
@@ -213,6 +218,22 @@ class SqliteBackend(Upserts):
             return StoreError(f"the store is damaged: {original}", where=self.where, remedy=remedy)
         return StoreError(f"the database refused: {original}", where=self.where)
 
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        """For what opens the file beside a session, which would make errors of it ours."""
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(
+                f"the store cannot be read: {error.strerror}",
+                where=self.where,
+                remedy="Name the file of a store with --store or DYNO_STORE.",
+            ) from None
+        except UnicodeDecodeError as error:
+            raise damaged(error, self.where) from error
+        except self.errors as error:
+            raise self.explain(error) from error
+
     def backup(self, path: Path) -> None:
         """A connection of its own sees what is committed, in one read transaction that stops no writer."""
         from agentdyno.store.database.backups import claimed
@@ -233,24 +254,36 @@ class SqliteBackend(Upserts):
                 )
 
     def problems(self) -> list[str]:
-        from agentdyno.store.database.rescue import states, whole_file
+        from agentdyno.store.database.rescue import UNREADABLE, states, undecodable, whole_file
 
-        with whole_file(self._path) as path, contextlib.closing(_reader(path, 0.0)) as driver:
+        with (
+            self._explained(),
+            whole_file(self._path) as path,
+            contextlib.closing(_reader(path, 0.0)) as driver,
+        ):
             try:
                 found = states(driver)
-            except sqlite3.DatabaseError as error:
+            except UNREADABLE as error:
                 return [f"not even the list of its tables can be read: {error}"]
-            damaged = [
+            lost = [
                 f"{state.table}: {state.rows:,} rows can be read, those {gap} cannot"
                 for state in found
                 for gap in state.gaps
             ]
-            return damaged or [f"every row can be read, and yet: {problem}" for problem in _problems(driver)]
+            if lost:
+                return lost
+            return [f"every row can be read, and yet: {problem}" for problem in _problems(driver)] + undecodable(
+                driver
+            )
 
     def rescue(self, path: Path) -> Rescued:
         from agentdyno.store.database.rescue import rescue, whole_file
 
-        with whole_file(self._path) as damaged, contextlib.closing(_reader(damaged, 0.0)) as driver:
+        with (
+            self._explained(),
+            whole_file(self._path) as whole,
+            contextlib.closing(_reader(whole, 0.0)) as driver,
+        ):
             return rescue(driver, path, self.where)
 
     def vacuum(self, connection: Connection) -> tuple[int, int]:
@@ -269,7 +302,7 @@ def _problems(driver: sqlite3.Connection) -> list[str]:
     try:
         found = [str(text) for (text,) in driver.execute("PRAGMA integrity_check(20)") if text != "ok"]
         orphans = driver.execute("PRAGMA foreign_key_check").fetchall()
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         return [str(error)]
     return found + [f"a row of {table} belongs to none of {parent}" for table, _, parent, _ in orphans[:20]]
 
@@ -284,7 +317,7 @@ def _reader(path: Path, busy_timeout_s: float) -> sqlite3.Connection:
     except sqlite3.OperationalError:
         driver.close()
         driver = sqlite3.connect(f"{place}&immutable=1", uri=True, timeout=busy_timeout_s, check_same_thread=False)
-    except sqlite3.DatabaseError:
+    except (sqlite3.DatabaseError, UnicodeDecodeError):
         pass  # it is damaged, which whoever reads it finds out
     return driver
 

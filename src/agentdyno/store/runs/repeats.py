@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Row, func, select
+from sqlalchemy import Row, Text, cast, func, select
 
 from agentdyno.model import RunStatus
 from agentdyno.store.database.session import DatabaseSession
 from agentdyno.store.rows import RepeatRow
-from agentdyno.store.runs.codec import id_bytes, id_text
+from agentdyno.store.runs.codec import decoder_of, id_bytes, id_text, loads
 from agentdyno.store.runs.schema import arms, environments, runs
+
+_REMEMBERED = 1_024
 
 
 def hosts_of(session: DatabaseSession, run_ids: Sequence[str]) -> dict[str, str]:
@@ -43,15 +46,15 @@ def repeated_arms(session: DatabaseSession, host_id: str, *, limit: int) -> list
             runs.c.finished_at,
             runs.c.suite,
             document["python"].as_string(),
-            runs.c.vcs,
+            cast(runs.c.vcs, Text),
             arms.c.arm_id,
             arms.c.experiment,
-            arms.c.params,
+            cast(arms.c.params, Text),
             arms.c.benchmark,
             arms.c.agent,
             arms.c.side,
             arms.c.planned,
-            arms.c.metrics,
+            cast(arms.c.metrics, Text),
         )
         .select_from(arms)
         .join(runs, runs.c.id == arms.c.run)
@@ -64,14 +67,16 @@ def repeated_arms(session: DatabaseSession, host_id: str, *, limit: int) -> list
         .order_by(runs.c.id.desc(), arms.c.position)
         .limit(limit)
     )
-    return [_repeat(row) for row in session.execute(wanted)]
+    found = session.execute(wanted).all()
+    decode = decoder_of(len(found))
+    return [_repeat(row, decode) for row in found]
 
 
-def _repeat(row: Row[*tuple[Any, ...]]) -> RepeatRow:
+def _repeat(row: Row[*tuple[Any, ...]], decode: Callable[[str], Any]) -> RepeatRow:
     run_id, at, suite, python, vcs, arm_id, experiment, params, benchmark, agent, side, planned, metrics = row
     medians = {
         name: float(summary["median"])
-        for name, summary in (metrics or {}).items()
+        for name, summary in _decoded(metrics, decode).items()
         if isinstance(summary.get("median"), (int, float))
     }
     return RepeatRow(
@@ -79,13 +84,24 @@ def _repeat(row: Row[*tuple[Any, ...]]) -> RepeatRow:
         at or 0,
         "" if suite is None else str(suite),
         python or "",
-        "" if not vcs else f"{vcs['commit']}{'+' * bool(vcs['dirty'])}",
+        _revision(vcs),
         arm_id,
         experiment,
-        params or {},
+        _decoded(params, decode),
         benchmark or "",
         agent or "",
         side or "",
         planned,
         medians,
     )
+
+
+def _decoded(text: str | None, decode: Callable[[str], Any]) -> dict[str, Any]:
+    return {} if text is None else decode(text) or {}
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _revision(vcs: str | None) -> str:
+    """Of the text of a JSON column: runs of one commit have the same."""
+    told = None if vcs is None else loads(vcs)
+    return "" if not told else f"{told['commit']}{'+' * bool(told['dirty'])}"
