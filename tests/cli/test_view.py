@@ -55,7 +55,7 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     done = bench.dyno("view", "nothing.json", "--no-browser")
     assert done.code == 2
-    assert done.err.startswith("Error: ")
+    assert done.err.startswith("Error: there is no file nothing.json")
     bench.write("other.json", "{}")
     done = bench.dyno("view", "other.json", "--no-browser")
     assert (done.code, "not an agentdyno result" in done.err) == (2, True)

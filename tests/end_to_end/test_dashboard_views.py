@@ -305,6 +305,25 @@ def test_enter_opens_what_was_typed_and_not_what_was_found_before(page: Page) ->
     expect(box).to_have_count(0)  # also where one is there already
 
 
+def test_a_table_of_thousands_begins_with_a_part_and_says_so(page: Page) -> None:
+    def long(answer: dict[str, list[dict[str, object]]]) -> object:
+        first = answer["rows"][0]
+        return {**answer, "rows": [{**first, "case_id": f"case-{number:04d}", "flips": 0} for number in range(1200)]}
+
+    page.route("**/api/case-grid*", lambda route: route.fulfill(json=long(route.fetch().json())))
+    settle(page, "/grid?suite=support")
+    listed = rows(page, "Cases and who passes them")
+    expect(listed).to_have_count(500)
+    expect(page.get_by_text("The first 500 of 1,200 rows.")).to_be_visible()
+    page.get_by_role("button", name=re.compile("^Show 700 more")).click()
+    for _ in range(2):
+        expect(listed).to_have_count(1200)
+        expect(page.get_by_text("The first 500")).to_have_count(0)
+        page.reload()
+    page.get_by_label("Text", exact=True).fill("case-1199")
+    expect(listed).to_have_count(1)
+
+
 def test_on_a_phone_both_marks_of_an_answer_are_on_one_line(browser: Browser, service: Service, newest: str) -> None:
     with opened(browser, service.address, secret=service.secret, width=390) as (page, _):
         settle(page, f"/runs/{newest}/cases/order-00?benchmark=orders")

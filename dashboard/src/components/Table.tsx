@@ -2,6 +2,7 @@ import { Fragment, useMemo, useRef, useState } from "react";
 import type { ReactElement, ReactNode } from "react";
 import { useListed } from "../hooks/useListed";
 import { useQueryParam } from "../router";
+import { count } from "../format";
 import { saveTable } from "./csv";
 
 export type Sortable = string | number | null | undefined;
@@ -48,6 +49,31 @@ function compare(a: Sortable, b: Sortable, sign: number): number {
   return sign * String(a).localeCompare(String(b), "en", { numeric: true });
 }
 
+/** Rows that are drawn at first: a browser takes many seconds for ten thousand. */
+const FIRST_ROWS = 500;
+const TIMES = 4;
+
+interface MoreRowsProps {
+  shown: number;
+  all: number;
+  caption: string;
+  onMore: () => void;
+}
+
+/** Says that a table goes on, so that nobody takes its part for the whole. */
+function MoreRows({ shown, all, caption, onMore }: MoreRowsProps): ReactElement {
+  return (
+    <p className="row">
+      <span className="muted">
+        The first {count(shown)} of {count(all)} rows.
+      </span>
+      <button type="button" onClick={onMore}>
+        Show {count(Math.min(shown * (TIMES - 1), all - shown))} more<span className="visually-hidden"> of {caption}</span>
+      </button>
+    </p>
+  );
+}
+
 /** A table whose order is part of the address. j and k walk its rows; on a narrow screen each row becomes a card. */
 export function Table<R>(props: TableProps<R>): ReactElement {
   const { caption, columns, rows, rowKey, rowClass, sortParam = "sort", defaultSort = "", showCaption } = props;
@@ -56,6 +82,8 @@ export function Table<R>(props: TableProps<R>): ReactElement {
   const [opened, turnRow] = useListed(sortParam === "sort" ? "more" : `${sortParam}_more`);
   const table = useRef<HTMLTableElement>(null);
   const [sort, setSort] = useQueryParam(sortParam, defaultSort);
+  const [asked, setAsked] = useQueryParam(sortParam === "sort" ? "rows" : `${sortParam}_rows`);
+  const most = Math.max(FIRST_ROWS, Number(asked) || 0);
   const descending = sort.startsWith("-");
   const sortKey = descending ? sort.slice(1) : sort;
   const sorted = useMemo(() => {
@@ -104,7 +132,7 @@ export function Table<R>(props: TableProps<R>): ReactElement {
           </tr>
         </thead>
         <tbody>
-          {sorted.map((row, index) => {
+          {sorted.slice(0, most).map((row, index) => {
             const below = expanded?.(row);
             const key = rowKey(row, index);
             const open = opened.has(key);
@@ -135,6 +163,7 @@ export function Table<R>(props: TableProps<R>): ReactElement {
         </tbody>
       </table>
     </div>
+    {rows.length > most && <MoreRows shown={most} all={rows.length} caption={caption} onMore={() => setAsked(String(most * TIMES))} />}
     {rows.length > 0 && (
       <div className="table-tools">
         <button type="button" className="quiet" aria-label={`Save as CSV: ${caption}`} onClick={() => saveTable(table.current, caption)}>

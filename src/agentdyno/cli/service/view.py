@@ -11,6 +11,7 @@ import click
 
 from agentdyno.cli.service.serve import address_of, listen, server_for
 from agentdyno.cli.shared import open_store, say, store_option, store_url
+from agentdyno.errors import SpecError
 from agentdyno.settings.service import HOST
 
 
@@ -53,6 +54,8 @@ def command(run: str, no_browser: bool, store: str | None) -> int:
 def _shown(run: str, store: str | None) -> Iterator[tuple[str, str]]:
     """The URL of a store that holds the run, and the run's full id."""
     if not Path(run).is_file():
+        if Path(run).suffix == ".json" or len(Path(run).parts) > 1:
+            raise SpecError(f"there is no file {run}", remedy="Give a result.json, or the id of a run in the store.")
         with open_store(store, must_exist=True) as opened:
             found = opened.runs.find(run)
         yield store_url(store), found
