@@ -15,7 +15,7 @@ from agentdyno.findings.figures.histograms import histogram
 from agentdyno.findings.figures.window_readings import window_readings
 from agentdyno.findings.stress.judge import READERS, stress_report
 from agentdyno.findings.stress.judge_client import client_limited, client_remedy, own_part
-from agentdyno.findings.stress.judge_steps import merge_windows
+from agentdyno.findings.stress.judge_steps import StepJudgement, judge, merge_windows
 from agentdyno.findings.stress.model import LimitedBy, StressReport
 from agentdyno.findings.stress.tables import stress_tables
 from agentdyno.findings.stress.words import DESCRIPTIONS
@@ -233,6 +233,20 @@ class TestClientLimited:
         window = replace(self.window(0.003, 0.05), unread=histogram(np.full(100, 40_000_000)))
         assert client_limited([window]) == ""
         assert window_readings(window)["unread_p99_s"] == pytest.approx(0.04, rel=0.01)
+
+    @pytest.mark.parametrize("closed", [False, True])
+    def test_failures_are_the_target_s_however_late_the_client_was(self, closed: bool) -> None:
+        window = self.window(0.02, 0.05)
+
+        def judged(**outcomes: int) -> StepJudgement:
+            return judge(merge_windows([replace(window, outcomes=outcomes)]), (), open_loop=not closed)
+
+        assert judged(ok=100).client
+        for kind in ("http_error", "reset", "truncated", "stream_error", "rate_limited"):
+            found = judged(ok=46, **{kind: 54})
+            assert (found.met, found.client) == (False, "")
+            assert found.missed[0] == "error_rate"
+        assert judged(ok=46, timeout=54).client, "a late client may be why there was no time left"
 
     def test_more_processes_are_advised_only_to_a_client_that_had_much_to_do(self) -> None:
         window = self.window(0.02, 0.05)

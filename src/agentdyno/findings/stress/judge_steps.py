@@ -204,10 +204,12 @@ def judge(
     or a size is judged and ``base`` is ``None``."""
     if not outcome.asked:
         return StepJudgement(None)
-    reason = client_limited(outcome.windows, self_check, objectives, closed=not open_loop)
+    held_to = limits(objectives, base)
+    error_limit = next(one.limit for one in held_to if one.metric == "error_rate")
+    reason = client_limited(outcome.windows, self_check, objectives, closed=not open_loop, error_limit=error_limit)
     values: dict[str, tuple[float | None, float]] = {}
     missed = []
-    for objective in limits(objectives, base):
+    for objective in held_to:
         seen = measure(outcome, objective)
         values[objective.name] = (seen, objective.limit)
         # An objective on time that no request succeeded to tell about is missed by the errors themselves.
