@@ -98,6 +98,17 @@ def test_nothing_that_was_not_tried_is_said_to_have_held() -> None:
     assert verdict_of("memory_pressure", base, values) == "not judged"
 
 
+def test_a_target_that_refuses_connections_is_limited_by_errors_and_not_by_the_number_of_connections() -> None:
+    """Each of its requests waited for a connection of its own, in vain."""
+    windows, values = windows_from("sustained_load", QueueModel(), profile="quick")
+    nobody = histogram(np.zeros(0, np.int64))
+    half = len(windows) // 3
+    dead = [replace(one, outcomes={"http_error": one.asked}, lag=nobody, latency=nobody) for one in windows[half:]]
+    report = stress_report(result_of([arm_of("sustained_load", [*windows[:half], *dead], values)])).scenarios[0]
+    assert report.broke
+    assert report.limited_by is LimitedBy.ERRORS
+
+
 def test_what_grows_is_told_in_its_unit_a_second() -> None:
     windows, values = windows_from("sustained_load", QueueModel(leak_bytes=40_000), profile="quick")
     report = stress_report(result_of([arm_of("sustained_load", windows, values)]))
