@@ -21,13 +21,13 @@ from agentdyno.findings.stress.tables import stress_tables
 from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.scenarios import FIND_LIMIT, SCENARIOS
 from agentdyno.model.codec import encode, from_plain, to_plain
-from agentdyno.model.load import Objective, Outcome, SelfCheck, Window
+from agentdyno.model.load import Objective, Outcome, SelfCheck, Stage, Window
 from agentdyno.model.metric import Provenance
 from agentdyno.model.result import RunResult
 
 from ..properties import examples
 from .queueing import QueueDriver, QueueModel
-from .stress_runs import arm_of, result_of, windows_from
+from .stress_runs import arm_of, own_load, result_of, windows_from
 
 MODELS = {
     "high_load": QueueModel(),
@@ -107,6 +107,15 @@ def test_a_target_that_refuses_connections_is_limited_by_errors_and_not_by_the_n
     report = stress_report(result_of([arm_of("sustained_load", [*windows[:half], *dead], values)])).scenarios[0]
     assert report.broke
     assert report.limited_by is LimitedBy.ERRORS
+
+
+def test_goodput_is_a_part_of_the_throughput_however_much_ends_after_the_step() -> None:
+    """Half of what is due in two seconds is answered after them, and within the objective all the same."""
+    slo = (Objective("latency", 60.0, 0.95),)
+    windows, values = windows_from(own_load(Stage("steady", 2.0, rate=40.0)), QueueModel(slots=1), slo=slo)
+    found = stress_report(result_of([arm_of("custom", windows, values)], slo)).scenarios[0].headline
+    assert found["throughput_per_s"] == pytest.approx(20.0, rel=0.1)
+    assert found["goodput_per_s"] == found["throughput_per_s"]
 
 
 def test_what_grows_is_told_in_its_unit_a_second() -> None:
