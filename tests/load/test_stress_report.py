@@ -15,19 +15,19 @@ from agentdyno.findings.figures.histograms import histogram
 from agentdyno.findings.figures.window_readings import window_readings
 from agentdyno.findings.stress.judge import READERS, stress_report
 from agentdyno.findings.stress.judge_client import client_limited, client_remedy, own_part
-from agentdyno.findings.stress.judge_steps import merge_windows
+from agentdyno.findings.stress.judge_steps import StepJudgement, judge, merge_windows
 from agentdyno.findings.stress.model import LimitedBy, StressReport
 from agentdyno.findings.stress.tables import stress_tables
 from agentdyno.findings.stress.words import DESCRIPTIONS
 from agentdyno.load.scenarios import FIND_LIMIT, SCENARIOS
 from agentdyno.model.codec import encode, from_plain, to_plain
-from agentdyno.model.load import Objective, Outcome, SelfCheck, Window
+from agentdyno.model.load import Objective, Outcome, SelfCheck, Stage, Window
 from agentdyno.model.metric import Provenance
 from agentdyno.model.result import RunResult
 
 from ..properties import examples
 from .queueing import QueueDriver, QueueModel
-from .stress_runs import arm_of, result_of, windows_from
+from .stress_runs import arm_of, own_load, result_of, windows_from
 
 MODELS = {
     "high_load": QueueModel(),
@@ -96,6 +96,26 @@ def test_nothing_that_was_not_tried_is_said_to_have_held() -> None:
     base = [window for window in unlimited if "level" not in window.note]
     assert verdict_of("memory_pressure", unlimited, values) == "held"
     assert verdict_of("memory_pressure", base, values) == "not judged"
+
+
+def test_a_target_that_refuses_connections_is_limited_by_errors_and_not_by_the_number_of_connections() -> None:
+    """Each of its requests waited for a connection of its own, in vain."""
+    windows, values = windows_from("sustained_load", QueueModel(), profile="quick")
+    nobody = histogram(np.zeros(0, np.int64))
+    half = len(windows) // 3
+    dead = [replace(one, outcomes={"http_error": one.asked}, lag=nobody, latency=nobody) for one in windows[half:]]
+    report = stress_report(result_of([arm_of("sustained_load", [*windows[:half], *dead], values)])).scenarios[0]
+    assert report.broke
+    assert report.limited_by is LimitedBy.ERRORS
+
+
+def test_goodput_is_a_part_of_the_throughput_however_much_ends_after_the_step() -> None:
+    """Half of what is due in two seconds is answered after them, and within the objective all the same."""
+    slo = (Objective("latency", 60.0, 0.95),)
+    windows, values = windows_from(own_load(Stage("steady", 2.0, rate=40.0)), QueueModel(slots=1), slo=slo)
+    found = stress_report(result_of([arm_of("custom", windows, values)], slo)).scenarios[0].headline
+    assert found["throughput_per_s"] == pytest.approx(20.0, rel=0.1)
+    assert found["goodput_per_s"] == found["throughput_per_s"]
 
 
 def test_what_grows_is_told_in_its_unit_a_second() -> None:
@@ -233,6 +253,20 @@ class TestClientLimited:
         window = replace(self.window(0.003, 0.05), unread=histogram(np.full(100, 40_000_000)))
         assert client_limited([window]) == ""
         assert window_readings(window)["unread_p99_s"] == pytest.approx(0.04, rel=0.01)
+
+    @pytest.mark.parametrize("closed", [False, True])
+    def test_failures_are_the_target_s_however_late_the_client_was(self, closed: bool) -> None:
+        window = self.window(0.02, 0.05)
+
+        def judged(**outcomes: int) -> StepJudgement:
+            return judge(merge_windows([replace(window, outcomes=outcomes)]), (), open_loop=not closed)
+
+        assert judged(ok=100).client
+        for kind in ("http_error", "reset", "truncated", "stream_error", "rate_limited"):
+            found = judged(ok=46, **{kind: 54})
+            assert (found.met, found.client) == (False, "")
+            assert found.missed[0] == "error_rate"
+        assert judged(ok=46, timeout=54).client, "a late client may be why there was no time left"
 
     def test_more_processes_are_advised_only_to_a_client_that_had_much_to_do(self) -> None:
         window = self.window(0.02, 0.05)

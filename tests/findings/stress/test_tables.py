@@ -120,7 +120,7 @@ def test_steps_of_a_slow_client_are_marked_and_a_long_search_is_cut() -> None:
     ("name", "value", "shown"),
     [
         ("recovery_half_life_s", 1.4, ("recovery half life", "1.40 s")),
-        ("rss_slope_bytes_per_s", 2048.0, ("rss slope", "2048 bytes/s")),
+        ("rss_slope_bytes_per_s", 2048.0, ("rss slope", "2 KiB/s")),
         ("retry_after_kept_rate", 0.5, ("retry after kept rate", "50.0%")),
         ("limit_per_s", 120.0, ("limit", "120 /s")),
     ],

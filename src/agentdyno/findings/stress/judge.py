@@ -186,7 +186,7 @@ def headline(step: StepOutcome | None) -> dict[str, float | None]:
         "asked_per_s": step.per_s(step.asked),
         "delivered_per_s": step.per_s(step.sent),
         "throughput_per_s": step.throughput_per_s,
-        "goodput_per_s": None if step.slo_met is None else step.per_s(step.slo_met),
+        "goodput_per_s": step.goodput_per_s,
         "error_rate": step.error_rate,
         "latency_p50_s": quantile(step.latency, 0.5),
         "latency_p95_s": quantile(step.latency, 0.95),

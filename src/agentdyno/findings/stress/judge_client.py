@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agentdyno.findings.figures.histograms import mean, merged, quantile, share_above
-from agentdyno.model.load import Histogram, Objective, SelfCheck, Window
+from agentdyno.model.load import Histogram, Objective, Outcome, SelfCheck, Window
 
 LEAST_DELIVERED = 0.99
 OWN_SHARE = 0.10
@@ -39,13 +39,15 @@ def client_limited(
     objectives: Sequence[Objective] = (),
     *,
     closed: bool = False,
+    error_limit: float | None = None,
 ) -> str:
     """Why the client is to blame, or an empty text where it is not.
 
     It sent less than 99 % of what was due although a connection was free. Or its own part of a latency is above
     10 % of the latency that is reported, and above 10 % of the room below the objective on that latency. Or it had
     work for over 90 % of the time in a closed loop (see ``saturated``). An objective that is missed without the
-    client's part as well is the target's; a single late request is never enough.
+    client's part as well is the target's; a single late request is never enough. So are failures above
+    ``error_limit``: no lateness makes a target refuse, reset, cut off or answer wrongly.
 
     Of several clients on other machines each is held to that by itself, and named: among many, the lateness of one
     would hide in the quantiles of all. One that was lost spoils the step, since nobody asked what it should have.
@@ -55,6 +57,8 @@ def client_limited(
     lost = next((part.lost for window in windows for part in (window.clients or {}).values() if part.lost), "")
     if lost:
         return f"{lost}; from then on its part of the load is missing"
+    if error_limit is not None and failed_share(windows) >= error_limit:
+        return ""
     figures = _figures(windows, [objective for objective in objectives if objective.metric in _TIMES])
     check = "" if self_check is None else f"; on loopback requests left {self_check.lag_p99_s * 1e3:.2f} ms late"
     alone = {
@@ -100,6 +104,12 @@ def client_remedy(windows: Sequence[Window]) -> str:
     if busiest >= BUSY and (_share(windows, "client_held") or 0.0) < OWN_SHARE:
         return "Use more processes, or a machine with more free cores."
     return "Measure on a machine with free cores: the client waited for one, and more processes would not help."
+
+
+def failed_share(windows: Sequence[Window]) -> float:
+    """The share of what was asked that the target failed by itself: neither unsent, nor out of time."""
+    failed = sum(window.failed - window.outcomes.get(Outcome.TIMEOUT, 0) for window in windows)
+    return failed / max(sum(window.asked for window in windows), 1)
 
 
 def saturated(windows: Sequence[Window]) -> bool:

@@ -93,11 +93,11 @@ def blame(course: Course, step: StepOutcome, judgement: StepJudgement) -> Limite
         return LimitedBy.RATE_LIMIT
     if axis in ("size", "memory"):
         return LimitedBy.SIZE if axis == "size" else LimitedBy.MEMORY
-    if step.sent and step.waited + step.unsent >= _MOSTLY * step.asked and not _slowed(course, step):
-        return LimitedBy.CONNECTIONS
     unserved = step.unsent + step.outcomes.get(Outcome.TIMEOUT, 0)
     if judgement.missed[0] == "error_rate" and unserved < _MOSTLY * failed:
-        return LimitedBy.ERRORS
+        return LimitedBy.ERRORS  # first: whoever is refused a connection has waited for one, too
+    if step.sent and step.waited + step.unsent >= _MOSTLY * step.asked and not _slowed(course, step):
+        return LimitedBy.CONNECTIONS
     return LimitedBy.THROUGHPUT if SHORTFALL in judgement.missed or unserved else LimitedBy.LATENCY
 
 

@@ -73,6 +73,14 @@ class StepOutcome:
         seconds = sum(window.duration_s for window in inside)
         return sum(window.completed for window in inside) / seconds if seconds > 0.0 else self.per_s(self.completed)
 
+    @property
+    def goodput_per_s(self) -> float | None:
+        """The part of the throughput that met every objective, as of all successes; ``None`` without objectives. What
+        was due in the step and ended after it is in no throughput, and so in no goodput."""
+        if self.slo_met is None:
+            return None
+        return self.throughput_per_s * self.slo_met / self.ok if self.ok else 0.0
+
     def per_s(self, count: float) -> float:
         return count / self.duration_s if self.duration_s > 0.0 else 0.0
 
@@ -204,10 +212,12 @@ def judge(
     or a size is judged and ``base`` is ``None``."""
     if not outcome.asked:
         return StepJudgement(None)
-    reason = client_limited(outcome.windows, self_check, objectives, closed=not open_loop)
+    held_to = limits(objectives, base)
+    error_limit = next(one.limit for one in held_to if one.metric == "error_rate")
+    reason = client_limited(outcome.windows, self_check, objectives, closed=not open_loop, error_limit=error_limit)
     values: dict[str, tuple[float | None, float]] = {}
     missed = []
-    for objective in limits(objectives, base):
+    for objective in held_to:
         seen = measure(outcome, objective)
         values[objective.name] = (seen, objective.limit)
         # An objective on time that no request succeeded to tell about is missed by the errors themselves.
