@@ -32,6 +32,8 @@ class DynoSession:
     found: dict[tuple[object, ...], SuiteVerdicts | DynoError] = field(default_factory=dict)
     lines: dict[str, str] = field(default_factory=dict)
     timed: RunResult | None = None
+    turns: set[str] = field(default_factory=set)
+    """The files by which processes took turns, which nobody needs when all have ended."""
 
     @classmethod
     def of(cls, config: pytest.Config) -> DynoSession:
@@ -85,12 +87,16 @@ class DynoSession:
         """What a test has found, here or in another process."""
         if told.get("line"):
             self.lines[str(told["run"])] = str(told["line"])
+        if told.get("turns"):
+            self.turns.add(str(told["turns"]))
         timing = told.get("timing")
         if isinstance(timing, Mapping):
             self.timings.take(timing)
 
     def close(self, *, interrupted: bool) -> bool:
         """Ends the session; whether timings became worse than what they were set against."""
+        for file in self.turns:
+            Path(file).unlink(missing_ok=True)
         result = self.timings.close(interrupted=interrupted)
         if result is None:
             return False
