@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import numpy.random
@@ -69,7 +70,10 @@ def test_the_timings_of_a_session_are_one_run_with_an_arm_for_each_test(project:
 
 
 def test_processes_of_xdist_give_one_run(project: pytest.Pytester) -> None:
+    before = {*Path(tempfile.gettempdir()).glob("dyno-*.lock")}
     project.runpytest_subprocess("-n", "4").assert_outcomes(passed=4)
+    left = {*Path(tempfile.gettempdir()).glob("dyno-*.lock")} - before
+    assert left == set(), "what they took turns by is not needed any more"
     (run,) = stored(project.path)
     assert sorted(arm.name for arm in run.arms) == ["test_pedantic", "test_sort[10]", "test_sort[20]", "test_sum"]
     assert [warning.code for warning in run.warnings if warning.code == "beside-others"] == ["beside-others"]

@@ -79,12 +79,13 @@ def dyno(request: pytest.FixtureRequest) -> Iterator[TimingFixture]:
     """Times code into the store of the project: ``result = dyno(function, *args)``, or ``dyno.pedantic(...)``."""
     from agentdyno.pytest_plugin.timing import TimingFixture, timing_options, turns_of
 
-    timed = TimingFixture(request.node.name, timing_options(request.node), turns_of(request.config))
+    turns = turns_of(request.config)
+    timed = TimingFixture(request.node.name, timing_options(request.node), turns)
     yield timed
     timed.unweave()
     timing = timed.timing(request.node)
     if timing is not None:
-        request.node.stash[_OF_ITEM] = {"timing": timing}
+        request.node.stash[_OF_ITEM] = {"timing": timing, "turns": None if turns is None else str(turns)}
 
 
 @pytest.fixture

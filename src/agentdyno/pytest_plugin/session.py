@@ -34,6 +34,8 @@ class DynoSession:
     timed: RunResult | None = None
     problem: DynoError | None = None
     """Why timings are no longer stored: nothing that happens to the store may end a session of tests."""
+    turns: set[str] = field(default_factory=set)
+    """The files by which processes took turns, which nobody needs when all have ended."""
 
     @classmethod
     def of(cls, config: pytest.Config) -> DynoSession:
@@ -87,6 +89,8 @@ class DynoSession:
         """What a test has found, here or in another process."""
         if told.get("line"):
             self.lines[str(told["run"])] = str(told["line"])
+        if told.get("turns"):
+            self.turns.add(str(told["turns"]))
         timing = told.get("timing")
         if not isinstance(timing, Mapping) or self.problem is not None:
             return
@@ -101,6 +105,8 @@ class DynoSession:
 
     def close(self, *, interrupted: bool) -> bool:
         """Ends the session; whether timings became worse than what they were set against, or could not be stored."""
+        for file in self.turns:
+            Path(file).unlink(missing_ok=True)
         try:
             result = self.timings.close(interrupted=interrupted) if self.problem is None else None
         except DynoError as error:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agentdyno.cli.shared import open_store, policy_for, print_json, print_tables, say, store_url
-from agentdyno.extras import where_missing
 from agentdyno.model.metric import CENT, money_spent
 from agentdyno.settings.judging import TOLERANCE
 from agentdyno.settings.suite import ASK_ABOVE_USD
@@ -196,6 +195,8 @@ def confirm(announced: Announced, *, yes: bool, limited: bool = False) -> None:
     if not sys.stdin.isatty():
         if usd is None:
             unpriced = ", ".join(announced.unpriced)
+            from agentdyno.extras import where_missing
+
             listed = where_missing("prices", ", or install the public list")
             raise click.UsageError(f"the price of {unpriced} is unknown; add --yes, or give it in dyno.yaml{listed}")
         raise click.UsageError(f"this run may cost {expected_money(usd)}; add --yes, or --max-cost DOLLARS")

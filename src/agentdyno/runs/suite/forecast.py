@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from agentdyno.agents.references import scheme_of
 from agentdyno.errors import SpecError
-from agentdyno.extras import where_missing
 from agentdyno.model import Arm, Benchmark, Case, Plan, Response, Suite
 from agentdyno.model.codec import to_plain
 from agentdyno.pricing import PriceBook
@@ -106,6 +105,8 @@ def check_limit(suite: Suite, choices: Choices, expected: Expected) -> None:
     """Dollars can only be limited where the price of every call is known."""
     limited = choices.max_cost_usd is not None or suite.constraints.cost_limit_usd is not None
     if limited and expected.unpriced:
+        from agentdyno.extras import where_missing
+
         raise SpecError(
             f"the price of {', '.join(expected.unpriced)} is unknown, so a limit of dollars cannot be kept",
             where="--max-cost" if choices.max_cost_usd is not None else "constraints.cost_limit_usd",
