@@ -14,7 +14,6 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from agentdyno.errors import DynoError, StoreError
 from agentdyno.store.database.backend import Backend
-from agentdyno.store.database.damage import damaged
 
 Row = Mapping[str, object]
 
@@ -103,6 +102,8 @@ class DatabaseSession:
         if isinstance(error, (SQLAlchemyError, *self.backend.errors)):
             raise self.backend.explain(error) from error
         if isinstance(error, (JSONDecodeError, UnicodeDecodeError)):
+            from agentdyno.store.database.damage import damaged
+
             raise damaged(error, self.backend.where) from error
         if isinstance(error, (OverflowError, UnicodeEncodeError)):
             raise StoreError(f"a value cannot be stored: {error}", where=self.backend.where) from error

@@ -17,7 +17,6 @@ from sqlalchemy.exc import DBAPIError, OperationalError, ResourceClosedError
 
 from agentdyno.errors import StoreError, StoreGone
 from agentdyno.store.database.columns import Upserts
-from agentdyno.store.database.damage import damaged
 from agentdyno.store.location import keep_out_of_git
 from agentdyno.store.runs.codec import dumps, loads
 
@@ -230,6 +229,8 @@ class SqliteBackend(Upserts):
                 remedy="Name the file of a store with --store or DYNO_STORE.",
             ) from None
         except UnicodeDecodeError as error:
+            from agentdyno.store.database.damage import damaged
+
             raise damaged(error, self.where) from error
         except self.errors as error:
             raise self.explain(error) from error
