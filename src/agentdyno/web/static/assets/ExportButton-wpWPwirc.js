@@ -1,1 +1,0 @@
-import{X as e}from"./index-BxSANBj5.js";import{t}from"./exporting-DdPCs0XM.js";var n=e();function r({name:e}){return(0,n.jsx)(`button`,{type:`button`,onClick:()=>void t(e),title:`One HTML file that needs no server`,children:`Export`})}export{r as t};

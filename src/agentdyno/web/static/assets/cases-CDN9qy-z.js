@@ -1,1 +1,0 @@
-import{b as e}from"./index-BxSANBj5.js";function t(t){return t.cases===0?``:t.scored>=t.cases?e(t.cases):`${e(t.scored)}/${e(t.cases)}`}export{t};
