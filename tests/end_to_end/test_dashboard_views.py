@@ -133,6 +133,17 @@ def test_keys_of_the_page_are_at_rest_while_a_window_is_open(page: Page, newest:
     expect(page).to_have_url(re.compile("/order-02"))
 
 
+def test_a_history_says_what_changes_says_of_the_same_agent(page: Page) -> None:
+    settle(page, "/history?subject=helper&metric=accuracy&suite=support")
+    told = page.get_by_role("region", name="Against the baseline")
+    expect(told).to_contain_text(re.compile("worse helper@2.1 against helper@2.0 on Support desk, case by case"))
+    told.get_by_role("link").click()
+    expect(page.get_by_role("heading", name=re.compile("^Broken: only helper@2.0"))).to_be_visible()
+    settle(page, "/history?subject=scout&metric=accuracy&suite=support")
+    expect(page.get_by_role("heading", name="Changes of level")).to_be_visible()
+    expect(told).to_have_count(0)  # what it is judged by is this history
+
+
 def test_a_link_shows_what_is_open_on_the_page_of_a_run(page: Page, newest: str) -> None:
     settle(page, f"/runs/{newest}")
     parts = page.get_by_text("By benchmark (2)")

@@ -7,6 +7,7 @@ import { useResource } from "../../hooks/useResource";
 import { Link, address, setQuery, useQueryParam } from "../../router";
 import { SearchField } from "../../shared/SearchField";
 import { columnsOf } from "./columns";
+import { oldestFirst } from "./ticked";
 import "./page.css";
 
 export const title = "Runs";
@@ -25,16 +26,15 @@ interface TickedProps {
   rows: readonly RunRow[];
 }
 
-/** What can be done with the ticked runs; the one that is oldest in the list is the baseline. */
+/** What can be done with the ticked runs; the oldest is the baseline. */
 function Ticked({ ticked, rows }: TickedProps): ReactElement | null {
   if (ticked.length === 0) return null;
-  const place = (id: string): number => rows.findIndex((row) => row.run_id === id);
-  const oldestFirst = ticked.toSorted((a, b) => place(b) - place(a));
+  const inTime = oldestFirst(ticked, rows.map((row) => row.run_id));
   return (
     <p className="panel row runs-compare" role="status">
       {plural(ticked.length, "run")} ticked.
       {ticked.length > 1 ? (
-        <Link to={address("/compare", { runs: oldestFirst.join(",") })}>Compare {ticked.length} runs</Link>
+        <Link to={address("/compare", { runs: inTime.join(",") })}>Compare {ticked.length} runs</Link>
       ) : (
         <span className="muted">Tick another one to compare the two.</span>
       )}

@@ -1,0 +1,1 @@
+import{X as e}from"./index-fY3z4BYd.js";import{t}from"./exporting-BpNzT8_W.js";var n=e();function r({name:e}){return(0,n.jsx)(`button`,{type:`button`,onClick:()=>void t(e),title:`One HTML file that needs no server`,children:`Export`})}export{r as t};

@@ -1,1 +1,0 @@
-import{m as e}from"./index-BLGLSeib.js";import{t}from"./exporting-CY3f5npt.js";var n=e();function r({name:e}){return(0,n.jsx)(`button`,{type:`button`,onClick:()=>void t(e),title:`One HTML file that needs no server`,children:`Export`})}export{r as t};

@@ -1,0 +1,1 @@
+import{b as e}from"./index-fY3z4BYd.js";function t(t){return t.cases===0?``:t.scored>=t.cases?e(t.cases):`${e(t.scored)}/${e(t.cases)}`}export{t};

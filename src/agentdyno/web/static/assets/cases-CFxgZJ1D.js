@@ -1,1 +1,0 @@
-import{_ as e}from"./components-C4boiPfP.js";function t(t){return t.cases===0?``:t.scored>=t.cases?e(t.cases):`${e(t.scored)}/${e(t.cases)}`}export{t};

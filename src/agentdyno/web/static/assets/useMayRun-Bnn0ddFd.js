@@ -1,1 +1,0 @@
-import{l as e}from"./index-BLGLSeib.js";function t(){let t=e(`/api/session`);return t.data?t.data.scope!==`read`:t.error===void 0&&void 0}export{t};

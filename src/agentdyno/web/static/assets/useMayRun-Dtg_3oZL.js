@@ -1,0 +1,1 @@
+import{r as e}from"./index-fY3z4BYd.js";function t(){let t=e(`/api/session`);return t.data?t.data.scope!==`read`:t.error===void 0&&void 0}export{t};
