@@ -124,8 +124,10 @@ def _names(code: CodeType) -> set[str]:
 
 
 def _imported_by(code: CodeType) -> Iterator[str]:
-    """Modules that are imported inside of a function."""
+    """Modules that are imported inside of a function; of those alone that may be timed, since to look takes long."""
     for part in _codes(code):
+        if not any(map(_is_timed_name, part.co_names)):
+            continue
         for step in dis.get_instructions(part):
             if step.opname == "IMPORT_NAME":
                 yield str(step.argval)

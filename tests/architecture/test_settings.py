@@ -155,14 +155,14 @@ def _is_checked(module: Module, found: str) -> bool:
     return not statistical and not paged
 
 
-@pytest.mark.parametrize("module", modules(), ids=str)
-def test_no_default_of_a_setting_is_written_outside_settings(module: Module) -> None:
+def test_no_default_of_a_setting_is_written_outside_settings() -> None:
     wrong = [
-        found
+        f"{module}: {found}"
+        for module in modules()
         for found in literal_defaults(module.tree)
         if _is_checked(module, found) and (str(module), found) not in EXCEPTIONS
     ]
-    assert not wrong, f"{module}: {', '.join(wrong)}: take the default from settings/"
+    assert not wrong, "take these defaults from settings/:\n" + "\n".join(wrong)
 
 
 @pytest.mark.parametrize(
