@@ -12,7 +12,6 @@ from agentdyno.load.windows.records import TOKEN_SOURCES
 from agentdyno.model.load import Dialect, LoadTarget, TokenSource
 from agentdyno.wire.address import Address
 from agentdyno.wire.chat import AnswerDialect, Completion, decode
-from agentdyno.wire.endpoints import endpoint_of
 from agentdyno.wire.errors import (
     CertificateRefused,
     ConnectError,
@@ -118,6 +117,8 @@ async def _judge(target: LoadTarget, answer: Exchange) -> ProbeReply:
 async def _recognised(target: LoadTarget, answer: Exchange, found: ProbeReply) -> ProbeReply:
     """An address that is asked with a body of the user's own may be a model's endpoint: it is where it ends like one
     and its answer is one."""
+    from agentdyno.wire.endpoints import endpoint_of
+
     known = endpoint_of(target.http_method, Address.parse(target.url).path)
     if known is None:
         return found

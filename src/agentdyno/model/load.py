@@ -164,7 +164,7 @@ class Window:
 
     ``slo_met`` successes meet every objective of the run (null without objectives). ``client_cpu`` is the busiest
     client process's share of a core, ``client_held`` the share of the time in which it had work and waited for one
-    (null where nobody counts that), ``target_rss_bytes`` and ``target_cpu`` the target's process where it is known.
+    (0 where nobody counts that), ``target_rss_bytes`` and ``target_cpu`` the target's process where it is known.
     ``clients`` has the part of each client on another machine; null without any.
     """
 

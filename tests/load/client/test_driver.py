@@ -233,7 +233,8 @@ def test_a_target_that_makes_no_sense_is_told_before_any_load(server: RunningSer
     nobody = LoadTarget("sim", Dialect.OPENAI, "http://127.0.0.1:1/v1", model="m")
     assert "nothing listens there" in refused(nobody).message
     tls = LoadTarget("sim", Dialect.OPENAI, server.openai_url.replace("http:", "https:"), model="m")
-    assert refused(tls, LoadOptions(prompt="go", timeout_s=0.4)).remedy == "Does it speak TLS at all?"
+    remedy = refused(tls, LoadOptions(prompt="go", timeout_s=0.4)).remedy
+    assert remedy == "Does it speak TLS at all? If not, its address begins with http://."
     html = refused(chat(server, "fault=html"))
     assert "not JSON" in html.message
     assert html.remedy is not None
