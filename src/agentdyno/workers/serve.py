@@ -102,10 +102,6 @@ class _Server:
             reply = {"failed": dict(failed.details)}
         except DynoError as error:
             reply = {"error": error_to_plain(error)}
-        except MemoryError:
-            raise
-        except Exception as error:  # noqa: BLE001  (the owner waits for this, and would take the last words for it)
-            reply = {"error": error_to_plain(RunError(f"{type(error).__name__}: {error}"))}
         number = {"number": message["number"]} if "number" in message else {}
         try:
             self._say({**reply, **number})

@@ -284,6 +284,7 @@ def _answer(reply: Message, tail: str | None) -> Response:
     if "error" in reply:
         raise CaseFailed(FailureKind.SERIALISATION, reply["error"]["message"], output_tail=tail)
     try:
+        reply["ok"]["output"]  # else it is what a process says that ends for something which nobody expected
         return from_plain(Response, reply["ok"])
     except KeyError:
         message = "its process answered with something else"
