@@ -5,16 +5,22 @@ from __future__ import annotations
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
 
 from agentdyno.errors import StoreError
 from agentdyno.model.job import JobStatus, Scope
 from agentdyno.store import Store
 
 from ..postgres import Postgres, _identity, running_postgres
-from .builders import begin, finished, sample
+from .builders import begin, finished, run_id, sample
 from .job_builders import LEASE_MS, NOW, job, job_id, lease
 
 LOST = "connection to the database was lost"
@@ -231,3 +237,49 @@ def test_a_file_that_is_damaged_is_not_ready(path: Path) -> None:
             session.connection.exec_driver_sql("DROP TABLE agentdyno_version")
         with pytest.raises(StoreError, match="the store is damaged"):
             store.ping()
+
+
+@contextmanager
+def interrupted_at(statement: int) -> Iterator[list[str]]:
+    """Somebody presses Ctrl-C during so manieth statement; which ones were executed."""
+    seen: list[str] = []
+
+    def note(*told: object) -> None:
+        seen.append(str(told[2]))
+        if len(seen) == statement:
+            raise KeyboardInterrupt
+
+    event.listen(Engine, "after_cursor_execute", note)
+    try:
+        yield seen
+    finally:
+        event.remove(Engine, "after_cursor_execute", note)
+
+
+@pytest.mark.parametrize("during", ["begin", "finish"])
+def test_an_interrupt_in_the_middle_of_a_write_is_one_and_the_store_works_on(store: Store, during: str) -> None:
+    """At each of its statements."""
+    for place in count(1):
+        run, other = run_id(2 * place), run_id(2 * place + 1)
+        if during == "finish":
+            begin(store, run)
+        write = {"begin": partial(begin, store, run), "finish": partial(close, store, run)}[during]
+        interrupted = False
+        with interrupted_at(place) as seen:
+            try:
+                write()
+            except KeyboardInterrupt:
+                interrupted = True
+        assert interrupted == (len(seen) >= place)
+        if not interrupted:
+            break
+        begin(store, other)
+        store.runs.append(other, sample(0))
+        store.runs.commit()
+        close(store, other)
+        assert iterations(store, other) == [0]
+    assert place > 3
+
+
+def close(store: Store, run: str) -> None:
+    store.runs.finish(replace(finished(), run_id=run))

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, NullPool, Table, create_engine, event, text
 from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import DBAPIError, OperationalError, ResourceClosedError
 
 from agentdyno.errors import StoreError, StoreGone
@@ -125,6 +126,7 @@ class SqliteBackend(Upserts):
         )
         event.listen(engine, "connect", _configure)
         event.listen(engine, "connect", lambda *_: self._note_place())
+        event.listen(engine, "handle_error", _keep_connected)
         return engine
 
     def _is_read_only(self) -> bool:
@@ -335,6 +337,13 @@ def _identity(path: Path) -> tuple[int, int] | None:
 def _configure(driver: sqlite3.Connection, _record: object) -> None:
     driver.execute("PRAGMA synchronous = NORMAL")
     driver.execute("PRAGMA foreign_keys = ON")
+
+
+def _keep_connected(context: ExceptionContext) -> None:
+    """Somebody pressed Ctrl-C while a statement was executed: there is no other end that this could have confused,
+    and what was appended and not yet committed would go with the connection."""
+    if not isinstance(context.original_exception, Exception):
+        context.is_disconnect = False
 
 
 def _driver(connection: Connection) -> sqlite3.Connection:
