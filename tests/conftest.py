@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from agentdyno.runs.host_state import read_state, state_folder
+
 from .command import Bench
 from .given_results import Factory
 from .loaded_commands import Commands, LoadedBench, close_commands, commands_of_this_process
@@ -56,6 +58,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()  # modules and tests stay to the end: looking through them again and again was 2 % of a test's time
+
+
+@pytest.fixture(autouse=True)
+def calibrations_of_its_own() -> Iterator[None]:
+    """What one test measures of the noise on this host is nothing that the next one knows."""
+    yield
+    if read_state().spreads:
+        (state_folder() / "host.json").unlink()
 
 
 @pytest.fixture(scope="session")

@@ -58,7 +58,7 @@ def test_a_run_above_a_dollar_wants_a_yes_and_a_dry_run_spends_nothing(bench: Be
 
         cheap = bench.dyno("run", "suite.yaml", "--limit", "1", "--epochs", "1", "--json")
     assert cheap.code == 0, cheap.err
-    assert "1 calls, about $0.30" in cheap.err
+    assert "1 call, about $0.30" in cheap.err
     assert len(server.asked) == 1, "an agent that costs money has no warm-ups"
     (sample,) = cheap.json["arms"][0]["samples"]
     assert sample["details"]["cost"] == {"usd": pytest.approx(USD_PER_CALL), "source": "priced"}
