@@ -17,6 +17,7 @@ from .source import ROOT, SOURCE, modules
 CALLED_BY_OTHERS = frozenset(
     {
         "pause_writing",  # of asyncio
+        "get_code",  # of importlib
         *("do_GET", "do_POST", "log_message", "redirect_request"),  # of the standard library's http and urllib
         *("list_commands", "get_command", "format_commands"),  # click
         *("load_dialect_impl", "bind_processor", "result_processor"),  # SQLAlchemy

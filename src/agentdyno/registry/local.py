@@ -9,9 +9,9 @@ import sys
 from collections.abc import Collection
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, cast
 
 from agentdyno.errors import DynoError, PluginError, nearest
@@ -90,7 +90,7 @@ def load_file(path: Path) -> ModuleType:
         return sys.modules[name]
     if not path.is_file():
         raise PluginError("no such file", where=str(path), remedy="Check the path; it is relative to the spec file.")
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=_AsWritten(name, str(path)))
     if spec is None or spec.loader is None:
         raise PluginError("not a Python file", where=str(path))
     if str(path.parent) not in sys.path:
@@ -110,6 +110,15 @@ def load_file(path: Path) -> ModuleType:
     finally:
         _loading.pop()
     return module
+
+
+class _AsWritten(SourceFileLoader):
+    """Compiles what the file holds now. Python tells by the second of its change and its size whether what it kept of
+    a file is still true: code that is changed twice in a second would run as it was, under the version that it is."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
 
 
 def file_being_loaded() -> str | None:
