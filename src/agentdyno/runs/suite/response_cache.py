@@ -18,6 +18,17 @@ log = logging.getLogger("agentdyno.run")
 _TABLE = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, response TEXT NOT NULL)"
 
 
+def _opened(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute(_TABLE)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
 class FileCache:
     """In one SQLite file. The key is the agent with its version and configuration, the case, and the epoch.
 
@@ -30,9 +41,7 @@ class FileCache:
         self._broken = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-            self._connection.execute("PRAGMA journal_mode=WAL")
-            self._connection.execute(_TABLE)
+            self._connection = _opened(path)
         except (OSError, sqlite3.Error) as error:
             raise StoreError(
                 f"the answers of earlier runs cannot be used: {error}",
