@@ -263,7 +263,7 @@ def test_an_interrupt_in_the_middle_of_a_write_is_one_and_the_store_works_on(sto
         run, other = run_id(2 * place), run_id(2 * place + 1)
         if during == "finish":
             begin(store, run)
-        write = {"begin": partial(begin, store, run), "finish": partial(close, store, run)}[during]
+        write: Callable[[], object] = partial(begin if during == "begin" else close, store, run)
         interrupted = False
         with interrupted_at(place) as seen:
             try:
