@@ -9,12 +9,13 @@ import sys
 from collections.abc import Collection
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import Any, cast
 
 from agentdyno.errors import DynoError, PluginError, nearest
+from agentdyno.registry.caches import SourceAsWritten, believe_only_later_caches
 from agentdyno.registry.names import registered
 
 _LIBRARY = str(Path(importlib.__file__).parent)
@@ -84,13 +85,14 @@ def load_import(item: str) -> ModuleType:
 
 def load_file(path: Path) -> ModuleType:
     """Executes a file as a module of its own, once per process; its folder becomes importable."""
+    believe_only_later_caches()
     path = path.resolve()
     name = f"{path.stem}_{sha256(str(path).encode()).hexdigest()[:8]}"
     if name in sys.modules:
         return sys.modules[name]
     if not path.is_file():
         raise PluginError("no such file", where=str(path), remedy="Check the path; it is relative to the spec file.")
-    spec = importlib.util.spec_from_file_location(name, path, loader=_AsWritten(name, str(path)))
+    spec = importlib.util.spec_from_file_location(name, path, loader=SourceAsWritten(name, str(path)))
     if spec is None or spec.loader is None:
         raise PluginError("not a Python file", where=str(path))
     if str(path.parent) not in sys.path:
@@ -112,15 +114,6 @@ def load_file(path: Path) -> ModuleType:
     return module
 
 
-class _AsWritten(SourceFileLoader):
-    """Compiles what the file holds now. Python tells by the second of its change and its size whether what it kept of
-    a file is still true: code that is changed twice in a second would run as it was, under the version that it is."""
-
-    def get_code(self, fullname: str) -> CodeType:
-        path = self.get_filename(fullname)
-        return self.source_to_code(self.get_data(path), path)
-
-
 def file_being_loaded() -> str | None:
     """The file whose top level is being executed at this moment, if any."""
     return _loading[-1] if _loading else None
@@ -132,6 +125,7 @@ def loaded_by_path(module: str) -> bool:
 
 
 def _import(name: str) -> ModuleType:
+    believe_only_later_caches()
     try:
         return importlib.import_module(name)
     except DynoError:
