@@ -20,9 +20,9 @@ def main(name: str, tasks: int) -> None:
     from agentdyno.agents.frameworks.detect import adapted
     from agentdyno.agents.hosting.recorder import recording
     from agentdyno_workloads.frameworks.subjects.catalogue import SUBJECTS
-    from agentdyno_workloads.frameworks.subjects.task import Subject
+    from agentdyno_workloads.frameworks.subjects.task import FrameworkSubject
 
-    subject: Subject = SUBJECTS[name].make()
+    subject: FrameworkSubject = SUBJECTS[name].make()
     adapter: Any = adapted(subject.agent)
 
     def by_framework(text: str) -> Any:

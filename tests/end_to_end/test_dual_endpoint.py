@@ -15,7 +15,7 @@ from agentdyno import RunResult, run_spec
 from agentdyno.model import ArmResult, Status
 from agentdyno.model.metric import Provenance
 from agentdyno_workloads.llm.multi_agent import MultiAgent
-from agentdyno_workloads.llm.serving import Choice, Serving, choose
+from agentdyno_workloads.llm.serving import ServerChoice, Serving, choose
 
 from ..given_work import GivenWork
 
@@ -58,7 +58,7 @@ def test_two_models_on_one_core_gain_less_than_on_two(
     cores: dict[str, Hashable] = {}
     started = MultiAgent._server
 
-    def noting(experiment: MultiAgent, place: Choice, number: int) -> Serving:
+    def noting(experiment: MultiAgent, place: ServerChoice, number: int) -> Serving:
         server = started(experiment, place, number)
         cores[server.url] = tuple(psutil.Process(server.pid).cpu_affinity())
         return server

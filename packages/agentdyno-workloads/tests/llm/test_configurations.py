@@ -7,7 +7,7 @@ import pytest
 from agentdyno import SpecError
 from agentdyno.servers.simulated.server import Behaviour, simulated_server
 from agentdyno_workloads.llm.multi_agent import MultiAgent, configurations, cpus_for
-from agentdyno_workloads.llm.serving import Choice, Serving, ask_once, choose
+from agentdyno_workloads.llm.serving import ServerChoice, Serving, ask_once, choose
 
 TUNED = {"num_gpu": 80, "temperature": 0.8}
 
@@ -35,14 +35,14 @@ def test_servers_are_pinned_to_one_core_or_one_each() -> None:
 @pytest.mark.parametrize(
     ("agent", "url", "expected"),
     [
-        ("local", "", Choice("local", "", "")),
-        ("ollama:gemma3", "", Choice("ollama", "http://localhost:11434", "gemma3")),
-        ("ollama:gemma3:4b", "http://box:1", Choice("ollama", "http://box:1", "gemma3:4b")),
-        ("openai:m", "http://box/v1", Choice("openai", "http://box/v1", "m")),
-        ("http://box/v1", "", Choice("openai", "http://box/v1", "")),
+        ("local", "", ServerChoice("local", "", "")),
+        ("ollama:gemma3", "", ServerChoice("ollama", "http://localhost:11434", "gemma3")),
+        ("ollama:gemma3:4b", "http://box:1", ServerChoice("ollama", "http://box:1", "gemma3:4b")),
+        ("openai:m", "http://box/v1", ServerChoice("openai", "http://box/v1", "m")),
+        ("http://box/v1", "", ServerChoice("openai", "http://box/v1", "")),
     ],
 )
-def test_a_model_is_found_by_what_it_is_called(agent: str, url: str, expected: Choice) -> None:
+def test_a_model_is_found_by_what_it_is_called(agent: str, url: str, expected: ServerChoice) -> None:
     assert choose(agent, url) == expected
 
 
@@ -53,7 +53,7 @@ def test_what_names_no_model_is_refused(agent: str) -> None:
 
 
 def test_an_option_that_the_server_would_ignore_is_refused() -> None:
-    serving = Serving(Choice("openai", "http://127.0.0.1:1/v1", "m"), {"num_gpu": 80})
+    serving = Serving(ServerChoice("openai", "http://127.0.0.1:1/v1", "m"), {"num_gpu": 80})
     with pytest.raises(SpecError, match="takes no num_gpu"):
         serving.open()
 

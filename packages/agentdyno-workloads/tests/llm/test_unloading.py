@@ -12,7 +12,7 @@ import pytest
 
 from agentdyno import RunError
 from agentdyno.servers.simulated.server import simulated_server
-from agentdyno_workloads.llm.serving import Choice, Serving
+from agentdyno_workloads.llm.serving import ServerChoice, Serving
 
 UNLOADED = {"model": "gemma3", "response": "", "done": True, "done_reason": "unload"}
 
@@ -59,7 +59,7 @@ def server(answers: Mapping[str, object]) -> Iterator[str]:
 )
 def test_a_server_that_does_not_confirm_it_is_no_cold_start(answers: Mapping[str, object], said: str) -> None:
     with server(answers) as url, pytest.raises(RunError) as error:
-        Serving(Choice("ollama", url, "gemma3")).unload()
+        Serving(ServerChoice("ollama", url, "gemma3")).unload()
     assert said in error.value.message
     assert error.value.where == url
     assert "Leave cold out" in (error.value.remedy or "")
@@ -69,11 +69,11 @@ def test_a_server_that_keeps_the_model_is_an_error(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("agentdyno_workloads.llm.serving._WAIT_S", 0.05)
     kept = {"/api/generate": UNLOADED, "/api/ps": {"models": [{"name": "gemma3:latest"}]}}
     with server(kept) as url, pytest.raises(RunError, match="keeps gemma3 loaded"):
-        Serving(Choice("ollama", url, "gemma3")).unload()
+        Serving(ServerChoice("ollama", url, "gemma3")).unload()
 
 
 def test_a_server_that_confirms_it_is_believed() -> None:
     with server({"/api/generate": UNLOADED, "/api/ps": {"models": []}}) as url:
-        Serving(Choice("ollama", url, "gemma3")).unload()
+        Serving(ServerChoice("ollama", url, "gemma3")).unload()
     with simulated_server() as simulated:
-        Serving(Choice("ollama", simulated.url, "gemma3")).unload()
+        Serving(ServerChoice("ollama", simulated.url, "gemma3")).unload()

@@ -50,7 +50,7 @@ def test_a_framework_that_dies_is_an_error_with_its_last_words(
 ) -> None:
     broken = tmp_path / "broken.py"
     broken.write_text("raise SystemExit('no such module: trl')")
-    monkeypatch.setattr(environments.Framework, "integration", broken)
+    monkeypatch.setattr(environments.TrainingFramework, "integration", broken)
     with pytest.raises(FrameworkFailed, match="own ended with status 1: no such module: trl"):
         trained(tmp_path, "own")
 

@@ -12,7 +12,7 @@ from tests.properties import examples
 
 from agentdyno import SpecError
 from agentdyno_workloads.simulation.config import SimulationConfig
-from agentdyno_workloads.simulation.observation import CHANNELS, STORAGES, View, make_observer, planes, scene
+from agentdyno_workloads.simulation.observation import CHANNELS, STORAGES, FieldOfView, make_observer, planes, scene
 from agentdyno_workloads.simulation.observation.channels import (
     ALLIES,
     DANGER,
@@ -60,7 +60,7 @@ def filled(picture: np.ndarray) -> dict[tuple[int, int], float]:
 
 @pytest.mark.parametrize("storage", STORAGES)
 def test_a_picture_shows_who_and_what_is_in_which_cell(storage: str) -> None:
-    observer = make_observer(storage, WORLD, View(radius=3))
+    observer = make_observer(storage, WORLD, FieldOfView(radius=3))
     agents = [(0, 10.5, 10.5, 0), (1, 12.1, 10.9, 0), (2, 10.2, 8.3, 1), (3, 12.9, 10.0, 0), (4, 14.5, 10.5, 1)]
     observer.observe(world_of(agents, [(9.5, 11.5, 4.0), (9.9, 11.1, 0.5), (8.5, 10.5, 0.0)]), 1)
     picture = observer.tensor(0)
@@ -80,7 +80,7 @@ def test_a_picture_shows_who_and_what_is_in_which_cell(storage: str) -> None:
 
 
 def test_cells_beyond_the_world_are_obstacles_and_never_known_to_be_empty() -> None:
-    observer = make_observer("dense", (20.0, 20.0), View(radius=2))
+    observer = make_observer("dense", (20.0, 20.0), FieldOfView(radius=2))
     observer.observe(world_of([(0, 0.0, 20.0, 0)]), 1)
     picture = observer.tensor(0)
     beyond = {(y, x) for y in range(-2, 3) for x in range(-2, 3) if x < 0 or y > 0}
@@ -90,21 +90,21 @@ def test_cells_beyond_the_world_are_obstacles_and_never_known_to_be_empty() -> N
 
 @pytest.mark.parametrize("storage", STORAGES)
 def test_obstacles_are_gone_when_the_agent_has_left_the_edge(storage: str) -> None:
-    observer = make_observer(storage, WORLD, View(radius=2))
+    observer = make_observer(storage, WORLD, FieldOfView(radius=2))
     for x, walls in ((1.5, {(y, -2) for y in range(-2, 3)}), (2.5, set())):
         observer.observe(world_of([(0, x, 10.5, 0)]), 1)
         assert set(filled(observer.batch()[0][OBSTACLES])) == walls
 
 
 def test_bilinear_spreads_a_thing_over_the_four_cells_around_it() -> None:
-    observer = make_observer("dense", WORLD, View(radius=3, interpolation="bilinear"))
+    observer = make_observer("dense", WORLD, FieldOfView(radius=3, interpolation="bilinear"))
     observer.observe(world_of([(0, 10.5, 10.5, 0)], [(11.75, 9.75, 8.0)]), 1)
     assert filled(observer.tensor(0)[RESOURCES]) == {(-1, 1): 4.5, (-1, 2): 1.5, (0, 1): 1.5, (0, 2): 0.5}
 
 
 @pytest.mark.parametrize("storage", STORAGES)
 def test_memory_stays_in_its_place_in_the_world_and_fades_out_of_sight(storage: str) -> None:
-    observer = make_observer(storage, WORLD, View(radius=3, sight=1.0, gamma=0.5))
+    observer = make_observer(storage, WORLD, FieldOfView(radius=3, sight=1.0, gamma=0.5))
     food = [(11.5, 10.5, 4.0)]
     enemy = (1, 10.5, 11.5, 1)
     observer.observe(world_of([(0, 10.5, 10.5, 0), enemy], food), 1)
@@ -124,7 +124,7 @@ def test_memory_stays_in_its_place_in_the_world_and_fades_out_of_sight(storage: 
 
 @pytest.mark.parametrize("storage", STORAGES)
 def test_food_that_is_gone_is_forgotten_when_the_cell_is_seen_again(storage: str) -> None:
-    observer = make_observer(storage, WORLD, View(radius=2))
+    observer = make_observer(storage, WORLD, FieldOfView(radius=2))
     observer.observe(world_of([(0, 10.5, 10.5, 0)], [(11.5, 10.5, 4.0)]), 1)
     observer.observe(world_of([(0, 10.5, 10.5, 0)], [(11.5, 10.5, 0.0)]), 2)
     picture = observer.tensor(0)
@@ -134,7 +134,7 @@ def test_food_that_is_gone_is_forgotten_when_the_cell_is_seen_again(storage: str
 
 @pytest.mark.parametrize("storage", STORAGES)
 def test_pictures_follow_ids_when_others_are_born_and_die(storage: str) -> None:
-    observer = make_observer(storage, WORLD, View(radius=3, gamma=0.5))
+    observer = make_observer(storage, WORLD, FieldOfView(radius=3, gamma=0.5))
     enemy = (5, 10.5, 11.5, 1)
     observer.observe(world_of([(2, 3.5, 3.5, 0), (3, 10.5, 10.5, 0), enemy]), 1)
     observer.observe(world_of([(3, 10.5, 10.5, 0), (6, 10.5, 9.5, 0), (7, 3.5, 3.5, 0)]), 2)
@@ -149,7 +149,7 @@ def test_pictures_follow_ids_when_others_are_born_and_die(storage: str) -> None:
 
 @pytest.mark.parametrize("storage", STORAGES)
 def test_what_is_faint_is_forgotten_at_every_sixteenth_step(storage: str) -> None:
-    observer = make_observer(storage, WORLD, View(radius=2, gamma=0.25))
+    observer = make_observer(storage, WORLD, FieldOfView(radius=2, gamma=0.25))
     observer.observe(world_of([(0, 10.5, 10.5, 0), (1, 10.5, 11.5, 1)]), 10)
     alone = world_of([(0, 10.5, 10.5, 0)])
     for step in range(11, 16):
@@ -201,7 +201,7 @@ def histories(draw: st.DrawFn) -> list[State]:
 def test_every_storage_shows_bit_for_bit_what_the_slow_reference_shows(
     history: list[State], radius: int, bilinear: bool, gamma: float, near: bool, first: int
 ) -> None:
-    view = View(radius, "bilinear" if bilinear else "nearest", gamma, sight=radius / 2 + 0.3 if near else None)
+    view = FieldOfView(radius, "bilinear" if bilinear else "nearest", gamma, sight=radius / 2 + 0.3 if near else None)
     for storage in STORAGES:
         observer, reference = make_observer(storage, (9.5, 9.5), view), Reference((9.5, 9.5), view)
         for step, state in enumerate(history, start=first):
@@ -213,7 +213,7 @@ def test_an_index_finds_the_same_neighbours_as_comparing_all(
     interpolation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = SimulationConfig(agents=150, steps=3)
-    view = View(radius=5, interpolation=interpolation)  # type: ignore[arg-type]
+    view = FieldOfView(radius=5, interpolation=interpolation)  # type: ignore[arg-type]
     simulation = Simulation(config)
     all_compared, indexed = (make_observer("dense", config.size, view) for _ in range(2))
     for step in range(3):
@@ -230,7 +230,7 @@ def test_memory_that_is_moved_in_parts_is_the_same_while_agents_are_born_and_die
 ) -> None:
     config = SimulationConfig(agents=60, steps=40)
     simulation = Simulation(config)
-    whole, parts = (make_observer("dense", config.size, View(radius=3)) for _ in range(2))
+    whole, parts = (make_observer("dense", config.size, FieldOfView(radius=3)) for _ in range(2))
     for step in range(1, 41):
         simulation.step()
         whole.observe(simulation.state, step)
@@ -244,7 +244,7 @@ def test_memory_that_is_moved_in_parts_is_the_same_while_agents_are_born_and_die
 
 @pytest.mark.parametrize("storage", ["sparse", "hybrid"])
 def test_a_picture_is_put_together_once_a_step_and_then_comes_from_the_cache(storage: str) -> None:
-    observer = make_observer(storage, WORLD, View(radius=2))
+    observer = make_observer(storage, WORLD, FieldOfView(radius=2))
     state = world_of([(0, 10.5, 10.5, 0), (1, 11.5, 10.5, 1)])
     observer.observe(state, 1)
     first = observer.tensor(1)
@@ -272,7 +272,7 @@ def test_a_sparse_storage_keeps_less_than_a_hybrid_and_that_less_than_a_dense_on
     config = SimulationConfig(agents=60, steps=5)
     kept = {}
     for storage in STORAGES:
-        observer = make_observer(storage, config.size, View(radius=10))
+        observer = make_observer(storage, config.size, FieldOfView(radius=10))
         simulate(config, observer=observer)
         kept[storage] = observer.stats.bytes
     assert kept["sparse"] < kept["hybrid"] < kept["dense"]
@@ -300,7 +300,7 @@ def test_a_configured_storage_observes_every_agent_at_every_step_and_changes_no_
 )
 def test_a_view_that_can_not_be_is_refused(wrong: dict[str, object], where: str) -> None:
     with pytest.raises(SpecError) as refused:
-        View(**wrong)  # type: ignore[arg-type]
+        FieldOfView(**wrong)  # type: ignore[arg-type]
     assert refused.value.where == where
 
 

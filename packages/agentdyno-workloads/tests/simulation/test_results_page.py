@@ -10,7 +10,7 @@ import pytest
 from agentdyno import RunError, RunResult, load_run, run_spec
 from agentdyno_workloads.simulation.results.figures import (
     FigureEstimate,
-    Source,
+    FigureSource,
     duration,
     median_of,
     number,
@@ -89,7 +89,7 @@ def test_what_is_saved_has_the_interval_of_the_comparison_turned_round(
     page: str, stored: tuple[str, dict[str, RunResult]]
 ) -> None:
     store, runs = stored
-    source = Source(runs["memory_db_baseline"], store)
+    source = FigureSource(runs["memory_db_baseline"], store)
     found = source.ratio(source.arm(mode="disk", agents=8), source.arm(mode="memory_persist", agents=8), "duration_s")
     assert found is not None
     assert found[0].interval is not None
@@ -101,7 +101,7 @@ def test_what_is_saved_has_the_interval_of_the_comparison_turned_round(
 
 def test_an_interval_without_an_end_is_left_out(page: str, stored: tuple[str, dict[str, RunResult]]) -> None:
     store, runs = stored
-    source = Source(runs["pragma_profile_baseline"], store)
+    source = FigureSource(runs["pragma_profile_baseline"], store)
     found = source.ratio(source.arm(profile="balanced"), source.arm(profile="memory"), "result.ops_per_s")
     assert found is not None
     assert found[0].interval is None
@@ -162,7 +162,7 @@ def test_a_run_that_the_page_has_no_section_for_is_refused(tmp_path: Path) -> No
 
 def test_a_run_with_other_arms_is_refused_with_a_remedy(stored: tuple[str, dict[str, RunResult]]) -> None:
     store, runs = stored
-    source = Source(load_run(runs["memory_db_baseline"].run_id, store=store), store)
+    source = FigureSource(load_run(runs["memory_db_baseline"].run_id, store=store), store)
     with pytest.raises(RunError, match="0 arms with mode=tape") as caught:
         source.arm(mode="tape")
     assert "simulation_results.sh" in (caught.value.remedy or "")

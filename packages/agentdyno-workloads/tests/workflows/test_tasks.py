@@ -14,13 +14,13 @@ import pytest
 from agentdyno import Case, Dataset, FinalState, NotAsAsked, RunResult, Suite, evaluate
 from agentdyno_workloads.workflows.catalogue import TASKS, cases, task_named
 from agentdyno_workloads.workflows.presets import REFERENCE
-from agentdyno_workloads.workflows.task import TIERS, Task
+from agentdyno_workloads.workflows.task import TIERS, WorkflowTask
 from agentdyno_workloads.workflows.tasks.rna import STAND_IN, make_rnaseq_kallisto
 
 SUITES = Path(importlib.import_module("agentdyno_workloads.workflows").__path__[0]) / "suites"
 
 
-def made(task: Task, folder: Path, seed: int) -> dict[str, str]:
+def made(task: WorkflowTask, folder: Path, seed: int) -> dict[str, str]:
     folder.mkdir()
     function(task, "make")(folder, seed)
     return {
@@ -30,7 +30,7 @@ def made(task: Task, folder: Path, seed: int) -> dict[str, str]:
     }
 
 
-def function(task: Task, kind: str) -> Any:
+def function(task: WorkflowTask, kind: str) -> Any:
     workflow = task.case()["metadata"]["workflow"]  # type: ignore[index]
     module, _, name = workflow[kind].partition(":")
     return getattr(importlib.import_module(module), name)
@@ -44,7 +44,7 @@ def test_there_are_tasks_in_three_tiers_and_some_with_traps() -> None:
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
-def test_data_follow_from_the_seed_and_the_beginning_is_not_the_end(task: Task, tmp_path: Path) -> None:
+def test_data_follow_from_the_seed_and_the_beginning_is_not_the_end(task: WorkflowTask, tmp_path: Path) -> None:
     first, again = made(task, tmp_path / "a", 1), made(task, tmp_path / "b", 1)
     assert first == again
     assert first != made(task, tmp_path / "c", 2)
@@ -61,7 +61,7 @@ def solved(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
-def test_the_reference_planner_passes(task: Task, solved: RunResult) -> None:
+def test_the_reference_planner_passes(task: WorkflowTask, solved: RunResult) -> None:
     [sample] = [item for arm in solved.arms for item in arm.samples if item.case_id == task.id]
     assert sample.scores["score"] == 1.0, sample.details.get("scoring")
     assert sample.readings["commands.dangerous"] == 0

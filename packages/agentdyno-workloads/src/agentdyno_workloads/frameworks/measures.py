@@ -23,7 +23,7 @@ PLAIN = f"repeat as final answer: {WORDS} number"
 
 
 @dataclass
-class Measured:
+class MeasuredFramework:
     """A framework at work, and the models that it asks: ``faulty`` breaks the first tool call after a reset.
 
     ``scripted`` says whether the model is ours, so that its answers are known.
@@ -53,14 +53,14 @@ class Measured:
             raise RunError(f"{self.process.framework}: {what}", where=text)
 
 
-def latency(measured: Measured) -> dict[str, float]:
+def latency(measured: MeasuredFramework) -> dict[str, float]:
     text = measured.plain()
     told = measured.process.ask("tasks", text)
     measured.check(text, told["told"][0])
     return {"latency_s": told["wall_s"], "latency_cpu_s": told["cpu_s"]}
 
 
-def throughput(measured: Measured) -> dict[str, float]:
+def throughput(measured: MeasuredFramework) -> dict[str, float]:
     texts = [measured.plain() for _ in range(TASKS)]
     told = measured.process.ask("tasks", *texts)
     for text, one in zip(texts, told["told"], strict=True):
@@ -68,7 +68,7 @@ def throughput(measured: Measured) -> dict[str, float]:
     return {"throughput_per_s": TASKS / told["wall_s"]}
 
 
-def streaming(measured: Measured) -> dict[str, float]:
+def streaming(measured: MeasuredFramework) -> dict[str, float]:
     text = measured.plain()
     told = measured.process.ask("streams", text)
     if not told["told"]:
@@ -83,7 +83,7 @@ def streaming(measured: Measured) -> dict[str, float]:
     return found if one["first_s"] is None else found | {"streaming_first_s": one["first_s"]}
 
 
-def validation(measured: Measured) -> dict[str, float]:
+def validation(measured: MeasuredFramework) -> dict[str, float]:
     """A tool call with arguments of wrong types: what it costs, and whether they reach the tool."""
     faulty, model = measured.faulty, measured.model
     if faulty is None or model is None:
@@ -95,7 +95,7 @@ def validation(measured: Measured) -> dict[str, float]:
     return {"validation_cpu_s": told["cpu_s"], "validation_refused": float(not told["wrong_calls"])}
 
 
-def structured_output(measured: Measured) -> dict[str, float]:
+def structured_output(measured: MeasuredFramework) -> dict[str, float]:
     if not measured.scripted:
         return {}
     number = next(measured.numbers)
@@ -107,7 +107,7 @@ def structured_output(measured: Measured) -> dict[str, float]:
     return {"structured_output_s": told["wall_s"], "structured_output_cpu_s": told["cpu_s"]}
 
 
-def function_calling(measured: Measured) -> dict[str, float]:
+def function_calling(measured: MeasuredFramework) -> dict[str, float]:
     if not measured.scripted:
         return {}
     number = next(measured.numbers)
@@ -117,7 +117,7 @@ def function_calling(measured: Measured) -> dict[str, float]:
     return {"function_calling_s": told["wall_s"], "function_calling_cpu_s": told["cpu_s"]}
 
 
-def memory(measured: Measured) -> dict[str, float]:
+def memory(measured: MeasuredFramework) -> dict[str, float]:
     """A conversation; the model's log shows whether the last request still had its first turn."""
     if measured.model is None:
         return {}
@@ -132,7 +132,7 @@ def memory(measured: Measured) -> dict[str, float]:
     return {"memory_turn_cpu_s": told["cpu_s"] / TURNS, "memory_kept": float(last >= said)}
 
 
-def batch(measured: Measured) -> dict[str, float]:
+def batch(measured: MeasuredFramework) -> dict[str, float]:
     texts = [measured.plain() for _ in range(BATCH)]
     told = measured.process.ask("tasks", *texts, at_once=AT_ONCE)
     for text, one in zip(texts, told["told"], strict=True):
@@ -140,7 +140,7 @@ def batch(measured: Measured) -> dict[str, float]:
     return {"batch_per_s": BATCH / told["wall_s"], "batch_task_cpu_s": told["cpu_s"] / BATCH}
 
 
-def configuration(measured: Measured) -> dict[str, float]:
+def configuration(measured: MeasuredFramework) -> dict[str, float]:
     """Agents built anew, and one with a number for a tool."""
     told = measured.process.ask("builds", *([""] * TASKS))
     for one in told["told"]:
@@ -149,7 +149,7 @@ def configuration(measured: Measured) -> dict[str, float]:
     return {"configuration_cpu_s": told["cpu_s"] / TASKS, "configuration_refused": float(refused)}
 
 
-MEASURES: dict[str, Callable[[Measured], dict[str, float]]] = {
+MEASURES: dict[str, Callable[[MeasuredFramework], dict[str, float]]] = {
     "latency": latency,
     "throughput": throughput,
     "streaming": streaming,

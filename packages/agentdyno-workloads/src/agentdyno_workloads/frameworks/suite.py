@@ -11,7 +11,7 @@ from agentdyno_workloads.frameworks.framework_process import (
     ScriptedModel,
     check_framework,
 )
-from agentdyno_workloads.frameworks.measures import MEASURES, Measured
+from agentdyno_workloads.frameworks.measures import MEASURES, MeasuredFramework
 from agentdyno_workloads.frameworks.own_engine import OWN, OWN_MEASURES, OwnEngine
 from agentdyno_workloads.frameworks.subjects.catalogue import SUBJECTS
 
@@ -77,7 +77,7 @@ class FrameworkSuite(Experiment):
         self._chosen = [name for name in offered if whole or flags[name]]
         self._url, self._name = ("", "") if stub else (model_url, model)
         self._environments = environments
-        self._measured: Measured | None = None
+        self._measured: MeasuredFramework | None = None
         self._engine: OwnEngine | None = None
 
     def setup(self, context: ExperimentContext) -> None:
@@ -95,7 +95,7 @@ class FrameworkSuite(Experiment):
             if model is not None:
                 model.close()
             raise
-        self._measured = Measured(process, model)
+        self._measured = MeasuredFramework(process, model)
         if model is not None and "validation" in self._chosen:
             self._measured.faulty = ScriptedModel("--faults", "wrong_arguments:1", "--fault-span", "1")
         context.observe(framework=process.version, python=process.facts["python"])

@@ -27,7 +27,7 @@ WRONG_TOOL: Any = 5
 MESSAGE_CAP = 300
 
 
-class Asked:
+class SubjectsAtWork:
     """The subjects that were made, and what they are asked."""
 
     def __init__(self, listed: Any, runner: asyncio.Runner) -> None:
@@ -97,7 +97,7 @@ def main(name: str) -> None:
 
     listed = SUBJECTS[name]
     with asyncio.Runner() as runner:
-        asked = Asked(listed, runner)
+        asked = SubjectsAtWork(listed, runner)
         asked.subjects()
         facts = {"start_s": time.perf_counter() - began, "python": sys.version.split()[0]}
         _say(answers, {**facts, "version": version(listed.package)})
@@ -117,7 +117,7 @@ def main(name: str) -> None:
             _say(answers, {**spent, "rss_bytes": _rss_bytes(), "told": told, "wrong_calls": wrong})
 
 
-def _done(asked: Asked, question: dict[str, Any]) -> list[dict[str, object]]:
+def _done(asked: SubjectsAtWork, question: dict[str, Any]) -> list[dict[str, object]]:
     if question["do"] == "tasks":
         return asked.tasks(question["texts"], question["at_once"])
     if question["do"] == "build_wrong":

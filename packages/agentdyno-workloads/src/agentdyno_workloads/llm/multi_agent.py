@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from agentdyno import Direction, Experiment, ExperimentContext, Metric, SpecError
 from agentdyno_workloads.llm.concurrency import Concurrency, ContentionLimits
-from agentdyno_workloads.llm.serving import Choice, Serving, choose, options_by_name
+from agentdyno_workloads.llm.serving import ServerChoice, Serving, choose, options_by_name
 from agentdyno_workloads.llm.workflow import DOCUMENTS, Worked, work
 
 METRICS = {
@@ -154,7 +154,7 @@ class MultiAgent(Experiment):
         for item in self.workers:
             await item.forget()
 
-    def _server(self, place: Choice, number: int) -> Serving:
+    def _server(self, place: ServerChoice, number: int) -> Serving:
         shared = {name: value for name, value in self.configurations[0].items() if name == "num_ctx"}
         server = Serving(
             place,
@@ -194,7 +194,7 @@ def cpus_for(pin: str, number: int) -> tuple[int, ...]:
     return (number % 2,) if pin == "two_cores" else ()
 
 
-def _place(endpoint: str, agent: str) -> Choice:
+def _place(endpoint: str, agent: str) -> ServerChoice:
     if endpoint == "local":
         return choose("local")
     return choose(agent, endpoint) if agent else choose(endpoint)
@@ -204,7 +204,7 @@ def _client_of(server: Serving, options: Mapping[str, float], max_tokens: int) -
     """Another asker of the same server, with options of its own."""
     if server.choice.protocol == "local":
         asked = {name: value for name, value in options.items() if name not in ("num_ctx", "num_gpu")}
-        place = Choice("openai", server.url, server.model_name)
+        place = ServerChoice("openai", server.url, server.model_name)
     else:
         asked, place = dict(options), server.choice
     client = Serving(place, asked, max_tokens=max_tokens)

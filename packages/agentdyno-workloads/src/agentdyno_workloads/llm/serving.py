@@ -21,7 +21,7 @@ _WAIT_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ServerChoice:
     """A model by its protocol (``ollama``, ``openai`` or ``local``), its place and its name."""
 
     protocol: str
@@ -42,20 +42,20 @@ def options_by_name(
     return dict(zip(OPTIONS, (num_gpu, num_ctx, temperature, top_p, top_k, repeat_penalty), strict=True))
 
 
-def choose(agent: str, url: str = "", api_key_env: str = "") -> Choice:
+def choose(agent: str, url: str = "", api_key_env: str = "") -> ServerChoice:
     """``local`` (the bundled model), ``ollama:NAME``, ``openai:NAME`` with a ``url``, or such a server's URL."""
     key = api_key_env or None
     if agent == "local":
-        return Choice("local", "", "")
+        return ServerChoice("local", "", "")
     protocol, colon, name = agent.partition(":")
     if protocol == "ollama" and colon and name:
-        return Choice("ollama", url or OLLAMA_URL, name, key)
+        return ServerChoice("ollama", url or OLLAMA_URL, name, key)
     if protocol == "openai" and colon and name:
         if not url:
             raise SpecError("openai:… needs the address of its server", where="params.url", remedy="Add -p url=URL.")
-        return Choice("openai", url, name, key)
+        return ServerChoice("openai", url, name, key)
     if agent.startswith(("http://", "https://")):
-        return Choice("openai", agent, "", key)
+        return ServerChoice("openai", agent, "", key)
     raise SpecError(
         f"{agent!r} names no model",
         where="params.agent",
@@ -70,7 +70,7 @@ class Serving:
     ``options`` are those of ``OPTIONS`` that are not ``None``. ``cpus`` are the cores that a local server may use.
     """
 
-    choice: Choice
+    choice: ServerChoice
     options: Mapping[str, float] = field(default_factory=dict)
     slots: int = 1
     max_tokens: int = 64

@@ -15,7 +15,7 @@ from agentdyno_workloads.llm.serving import options_by_name
 from agentdyno_workloads.llm.workflow import DOCUMENTS
 from agentdyno_workloads.polyglot.programs import Program, checked_runtime, find_program
 from agentdyno_workloads.polyglot.stand import (
-    Asked,
+    AskedProgram,
     Stand,
     StandOptions,
     checked_options,
@@ -69,7 +69,7 @@ class _Polyglot(Experiment):
         self.requested: dict[str, Any] = {}
         self.stand = Stand(options)
 
-    def check_runtime(self, context: ExperimentContext, asked: Sequence[Asked]) -> None:
+    def check_runtime(self, context: ExperimentContext, asked: Sequence[AskedProgram]) -> None:
         """The program says on which runtime it ran: another one than was asked for is no result."""
         ran_on = {item.runtime for item in asked}
         if ran_on != {self.program.runtime}:
@@ -117,7 +117,7 @@ class PolyglotSingle(_Polyglot):
         self.check_runtime(context, asked)
         return figures
 
-    async def _execute(self) -> tuple[list[Asked], dict[str, float]]:
+    async def _execute(self) -> tuple[list[AskedProgram], dict[str, float]]:
         program = program_agent(self.program)
         try:
             await program.start()
@@ -181,7 +181,7 @@ class PolyglotMulti(_Polyglot):
         self.check_runtime(context, asked)
         return figures
 
-    async def _execute(self, *, first_alone: bool) -> tuple[list[Asked], dict[str, float]]:
+    async def _execute(self, *, first_alone: bool) -> tuple[list[AskedProgram], dict[str, float]]:
         program = program_agent(self.program)
         try:
             await program.start()
@@ -199,16 +199,18 @@ class PolyglotMulti(_Polyglot):
         measured = Concurrency(tuple(item.worked for item in alone), tuple(item.worked for item in together))
         return asked, measured.figures() | _first_tokens(alone, together) | figures
 
-    async def _one_by_one(self, program: ForeignAgent) -> list[Asked]:
+    async def _one_by_one(self, program: ForeignAgent) -> list[AskedProgram]:
         pairs = enumerate(self.configurations)
         return [await self.stand.ask(program, number, options) for number, options in pairs]
 
-    async def _at_once(self, program: ForeignAgent) -> list[Asked]:
+    async def _at_once(self, program: ForeignAgent) -> list[AskedProgram]:
         pairs = enumerate(self.configurations)
         return await asyncio.gather(*(self.stand.ask(program, number, options) for number, options in pairs))
 
 
-def program_figures(program: ForeignAgent, cpu_before_s: float | None, asked: Sequence[Asked]) -> dict[str, float]:
+def program_figures(
+    program: ForeignAgent, cpu_before_s: float | None, asked: Sequence[AskedProgram]
+) -> dict[str, float]:
     """What the system says of the program's process: its start, and what its cases used."""
     used = program.used()
     tokens = sum(item.worked.output_tokens for item in asked)
@@ -222,7 +224,7 @@ def program_figures(program: ForeignAgent, cpu_before_s: float | None, asked: Se
     return {name: value for name, value in known.items() if value is not None}
 
 
-def _first_tokens(alone: Sequence[Asked], together: Sequence[Asked]) -> dict[str, float]:
+def _first_tokens(alone: Sequence[AskedProgram], together: Sequence[AskedProgram]) -> dict[str, float]:
     """First tokens as the bench sees them come, in place of those that the proxy saw."""
     at_once = [item.ttft_s for item in together]
     known = {

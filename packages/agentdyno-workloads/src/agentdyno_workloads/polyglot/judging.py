@@ -72,7 +72,7 @@ class LanguageRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ArmValues:
+class LanguageValues:
     """One arm as far as languages are compared: everything but the language makes its setting."""
 
     arm: int
@@ -98,7 +98,7 @@ class ArmValues:
         return ", ".join(f"{name}={value}" for name, value in shown.items())
 
 
-def arm_values(result: RunResult) -> list[ArmValues]:
+def arm_values(result: RunResult) -> list[LanguageValues]:
     """The arms of a run with the figures of their usable samples."""
     found = []
     for number, arm in enumerate(result.arms):
@@ -110,7 +110,7 @@ def arm_values(result: RunResult) -> list[ArmValues]:
                         values.setdefault(name.removeprefix(PREFIX), []).append(value)
         setting = {name: value for name, value in arm.params.items() if name != "language"}
         kept = {name: tuple(items) for name, items in values.items()}
-        found.append(ArmValues(number, str(arm.params.get("language", "")), arm.entry, setting, kept))
+        found.append(LanguageValues(number, str(arm.params.get("language", "")), arm.entry, setting, kept))
     return found
 
 
@@ -144,8 +144,8 @@ def difference(python: Sequence[float], rust: Sequence[float]) -> Difference:
 
 def _row(
     metric: str,
-    pair: tuple[ArmValues, ArmValues],
-    zero: tuple[ArmValues, ArmValues] | None,
+    pair: tuple[LanguageValues, LanguageValues],
+    zero: tuple[LanguageValues, LanguageValues] | None,
     judged: Mapping[str, tuple[float | None, tuple[float, float] | None, Verdict | None]],
 ) -> LanguageRow:
     python, rust = pair
@@ -160,13 +160,15 @@ def _row(
     )
 
 
-def _twin(python: ArmValues, arms: Sequence[ArmValues]) -> ArmValues | None:
+def _twin(python: LanguageValues, arms: Sequence[LanguageValues]) -> LanguageValues | None:
     """The same in Rust; runtimes are those of their language, so they are no part of the comparison."""
     wanted = _without_runtime(python)
     return next((arm for arm in arms if arm.language == RUST and _without_runtime(arm) == wanted), None)
 
 
-def _zero_pair(python: ArmValues, arms: Sequence[ArmValues]) -> tuple[ArmValues, ArmValues] | None:
+def _zero_pair(
+    python: LanguageValues, arms: Sequence[LanguageValues]
+) -> tuple[LanguageValues, LanguageValues] | None:
     """Both languages on a server without latency, everything else alike; ``None`` where the arm is such a one."""
     if python.is_zero:
         return None
@@ -178,11 +180,11 @@ def _zero_pair(python: ArmValues, arms: Sequence[ArmValues]) -> tuple[ArmValues,
     return None
 
 
-def _without_runtime(arm: ArmValues) -> tuple[str, str]:
+def _without_runtime(arm: LanguageValues) -> tuple[str, str]:
     return arm.phase, repr(sorted((name, value) for name, value in arm.setting.items() if name != "runtime"))
 
 
-def _elsewhere(arm: ArmValues) -> str:
+def _elsewhere(arm: LanguageValues) -> str:
     left_out = ("runtime", "endpoint", "endpoints")
     return repr(sorted((name, value) for name, value in arm.setting.items() if name not in left_out))
 

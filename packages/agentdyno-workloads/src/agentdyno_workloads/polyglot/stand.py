@@ -22,7 +22,7 @@ from agentdyno import (
     SimulatedModel,
     SpecError,
 )
-from agentdyno_workloads.llm.serving import OF_THE_SERVER, Choice, Serving, choose
+from agentdyno_workloads.llm.serving import OF_THE_SERVER, ServerChoice, Serving, choose
 from agentdyno_workloads.llm.workflow import ModelAnswer, Worked
 from agentdyno_workloads.polyglot.programs import Program
 
@@ -42,7 +42,7 @@ class ModelPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedProgram:
     """One case: what the proxy saw of it (``worked``), and what the program's lines showed."""
 
     worked: Worked
@@ -94,7 +94,7 @@ class Stand:
         cost = self._proxy.cost if self._proxy is not None else None
         return None if cost is None else cost.streamed_s
 
-    async def ask(self, program: ForeignAgent, agent: int, options: Mapping[str, float]) -> Asked:
+    async def ask(self, program: ForeignAgent, agent: int, options: Mapping[str, float]) -> AskedProgram:
         """Puts one case to the program: agent ``agent`` (from 0), which has its endpoint in turn."""
         proxy = self._proxy
         if proxy is None:
@@ -124,7 +124,7 @@ class Stand:
         dialect = "ollama" if serving.choice.protocol == "ollama" else "openai"
         return serving.url, dialect, serving.model_name or "default"
 
-    def _choice(self, endpoint: str) -> Choice:
+    def _choice(self, endpoint: str) -> ServerChoice:
         if endpoint == "local":
             return choose("local")
         return choose(self.options.agent, endpoint) if self.options.agent else choose(endpoint)
@@ -159,7 +159,7 @@ def program_agent(program: Program) -> ForeignAgent:
     return ForeignAgent(f"{program.language}-{program.runtime}", program.argv)
 
 
-def _asked(name: str, started_at: float, response: Response, calls: Sequence[ModelCall]) -> Asked:
+def _asked(name: str, started_at: float, response: Response, calls: Sequence[ModelCall]) -> AskedProgram:
     broken = next((call for call in calls if not call.ok), None)
     if len(calls) != len(STAGES) or broken is not None or not response.output:
         seen = f"{len(calls)} requests" if broken is None else broken.error or broken.problem or broken.ended
@@ -170,7 +170,7 @@ def _asked(name: str, started_at: float, response: Response, calls: Sequence[Mod
     simulated = any(call.simulated for call in calls)
     worked = Worked(name, started_at, started_at + took_s, answers, calls[-1].model, simulated)
     runtime = str(response.observed.get("runtime", ""))
-    return Asked(worked, response.readings.get("ttft_s"), took_s - model_s, runtime)
+    return AskedProgram(worked, response.readings.get("ttft_s"), took_s - model_s, runtime)
 
 
 def _answer(stage: str, call: ModelCall) -> ModelAnswer:

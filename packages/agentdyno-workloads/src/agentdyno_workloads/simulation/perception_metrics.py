@@ -6,7 +6,7 @@ import math
 from typing import Any, ClassVar
 
 from agentdyno import Direction, Experiment, ExperimentContext, Metric
-from agentdyno_workloads.simulation.observation import CHANNELS, StorageName, View
+from agentdyno_workloads.simulation.observation import CHANNELS, FieldOfView, StorageName
 from agentdyno_workloads.simulation.observation.channels import Interpolation
 from agentdyno_workloads.simulation.observation.flow import check_flow, make_flow, prove_flow, run_flow
 from agentdyno_workloads.simulation.timing import mean_and_p95
@@ -43,7 +43,7 @@ class PerceptionMetrics(Experiment):
         seed: int = 42,
     ) -> None:
         super().__init__({"agents": agents, "radius": radius, "storage": storage, "interpolation": interpolation})
-        view = View(radius=radius, interpolation=interpolation, gamma=gamma)
+        view = FieldOfView(radius=radius, interpolation=interpolation, gamma=gamma)
         self.flow = make_flow(storage, agents, steps, seed, view)
 
     def setup(self, context: ExperimentContext) -> None:

@@ -145,6 +145,6 @@ def simulate(
 def _configured_observer(config: SimulationConfig) -> Observer | None:
     if config.observation_storage == "none":
         return None
-    from agentdyno_workloads.simulation.observation import View, make_observer
+    from agentdyno_workloads.simulation.observation import FieldOfView, make_observer
 
-    return make_observer(config.observation_storage, config.size, View(radius=config.observation_radius))
+    return make_observer(config.observation_storage, config.size, FieldOfView(radius=config.observation_radius))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentdyno_workloads.workflows.task import TIERS, Task
+from agentdyno_workloads.workflows.task import TIERS, WorkflowTask
 from agentdyno_workloads.workflows.tasks import code, logs, numbers, rna, tables, texts
 
-TASKS: tuple[Task, ...] = tuple(
+TASKS: tuple[WorkflowTask, ...] = tuple(
     sorted(
         (*logs.TASKS, *tables.TASKS, *texts.TASKS, *numbers.TASKS, *code.TASKS, *rna.TASKS),
         key=lambda task: (TIERS.index(task.tier), task.id),
@@ -22,5 +22,5 @@ def cases(tier: str = "") -> Iterator[dict[str, object]]:
     yield from (task.case() for task in TASKS if not tier or task.tier == tier)
 
 
-def task_named(task_id: str) -> Task:
+def task_named(task_id: str) -> WorkflowTask:
     return next(task for task in TASKS if task.id == task_id)

@@ -10,7 +10,7 @@ TIERS = (BASIC, INTERMEDIATE, ADVANCED)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TaskStep:
     """One step of a reference plan."""
 
     id: str
@@ -28,7 +28,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class WorkflowTask:
     """``module`` has ``make_<name>(folder, seed)`` and ``check_<name>(state, seed)``, with blanks of the id as ``_``.
 
     ``plan`` is the reference: a way that works. ``trap`` says what is wrong on purpose, in a few words.
@@ -38,7 +38,7 @@ class Task:
     tier: str
     prompt: str
     module: str
-    plan: Sequence[Step]
+    plan: Sequence[TaskStep]
     quota_mb: float | None = None
     trap: str = ""
     seed: int = field(default=7)

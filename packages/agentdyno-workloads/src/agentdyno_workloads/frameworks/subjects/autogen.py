@@ -6,10 +6,17 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from agentdyno_workloads.frameworks.subjects.task import INSTRUCTIONS, MODEL, Subject, add, base_url, pair_type
+from agentdyno_workloads.frameworks.subjects.task import (
+    INSTRUCTIONS,
+    MODEL,
+    FrameworkSubject,
+    add,
+    base_url,
+    pair_type,
+)
 
 
-def make(tool: Callable[..., Any] = add) -> Subject:
+def make(tool: Callable[..., Any] = add) -> FrameworkSubject:
     agents: Any = import_module("autogen_agentchat.agents")
     messages: Any = import_module("autogen_agentchat.messages")
     core: Any = import_module("autogen_core")
@@ -52,7 +59,7 @@ def make(tool: Callable[..., Any] = add) -> Subject:
         await special["typed"].on_reset(core.CancellationToken())
         return dict(await asked(special["typed"], text))
 
-    return Subject(agent, call, stream, converse, structured)
+    return FrameworkSubject(agent, call, stream, converse, structured)
 
 
 def _model() -> Any:

@@ -8,10 +8,10 @@ from importlib import import_module
 from typing import Any
 
 from agentdyno_workloads.frameworks.subjects.loop import TOOL, loop_subject, opening
-from agentdyno_workloads.frameworks.subjects.task import MODEL, SCHEMA, Subject, add, base_url
+from agentdyno_workloads.frameworks.subjects.task import MODEL, SCHEMA, FrameworkSubject, add, base_url
 
 
-def make(tool: Callable[..., Any] = add) -> Subject:
+def make(tool: Callable[..., Any] = add) -> FrameworkSubject:
     client: Any = import_module("httpx").AsyncClient(base_url=base_url() + "/", timeout=60)
 
     async def asked(messages: list[Any], **more: object) -> Any:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from agentdyno_workloads.frameworks.subjects.task import INSTRUCTIONS, Subject, add, base_url, pair_type
+from agentdyno_workloads.frameworks.subjects.task import INSTRUCTIONS, FrameworkSubject, add, base_url, pair_type
 
 KNOWN_MODEL = "openai/gpt-4o-mini"
 """It knows its models by name, and what each can do."""
 
 
-def make(tool: Callable[..., Any] = add) -> Subject:
+def make(tool: Callable[..., Any] = add) -> FrameworkSubject:
     offered = import_module("crewai.tools").tool(tool)
     package: Any = import_module("crewai")
     about: dict[str, Any] = {"role": "adder", "goal": "calculate", "backstory": INSTRUCTIONS, "verbose": False}
@@ -45,4 +45,4 @@ def make(tool: Callable[..., Any] = add) -> Subject:
         return dict(agent.kickoff(text, response_format=kind).pydantic)
 
     kind = pair_type()
-    return Subject(agent, call, stream, converse, structured)
+    return FrameworkSubject(agent, call, stream, converse, structured)

@@ -7,12 +7,19 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from agentdyno_workloads.frameworks.subjects.task import INSTRUCTIONS, MODEL, Subject, add, base_url, pair_type
+from agentdyno_workloads.frameworks.subjects.task import (
+    INSTRUCTIONS,
+    MODEL,
+    FrameworkSubject,
+    add,
+    base_url,
+    pair_type,
+)
 
 APP, USER = "subject", "someone"
 
 
-def make(tool: Callable[..., Any] = add) -> Subject:
+def make(tool: Callable[..., Any] = add) -> FrameworkSubject:
     model = import_module("google.adk.models.lite_llm").LiteLlm(f"openai/{MODEL}", api_base=base_url())
     kind: Any = import_module("google.adk.agents").LlmAgent
     runners: Any = import_module("google.adk.runners")
@@ -41,7 +48,7 @@ def make(tool: Callable[..., Any] = add) -> Subject:
         found: dict[str, int] = json.loads(await _asked(typed[0], await _session(typed[0]), text))
         return found
 
-    return Subject(agent, call, stream, converse, structured)
+    return FrameworkSubject(agent, call, stream, converse, structured)
 
 
 async def _session(runner: Any) -> str:

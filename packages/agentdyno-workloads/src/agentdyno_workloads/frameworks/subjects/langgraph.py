@@ -6,10 +6,17 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from agentdyno_workloads.frameworks.subjects.task import INSTRUCTIONS, MODEL, Subject, add, base_url, pair_type
+from agentdyno_workloads.frameworks.subjects.task import (
+    INSTRUCTIONS,
+    MODEL,
+    FrameworkSubject,
+    add,
+    base_url,
+    pair_type,
+)
 
 
-def make(tool: Callable[..., Any] = add) -> Subject:
+def make(tool: Callable[..., Any] = add) -> FrameworkSubject:
     model = import_module("langchain_openai").ChatOpenAI(model=MODEL, base_url=base_url())
     create: Any = import_module("langchain.agents").create_agent
     agent = create(model, [tool], system_prompt=INSTRUCTIONS)
@@ -41,4 +48,4 @@ def make(tool: Callable[..., Any] = add) -> Subject:
         state = await typed[0].ainvoke({"messages": [{"role": "user", "content": text}]})
         return dict(state["structured_response"])
 
-    return Subject(agent, call, stream, converse, structured)
+    return FrameworkSubject(agent, call, stream, converse, structured)

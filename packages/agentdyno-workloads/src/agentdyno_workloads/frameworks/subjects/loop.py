@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from agentdyno_workloads.frameworks.subjects.task import INSTRUCTIONS, SCHEMA, Subject
+from agentdyno_workloads.frameworks.subjects.task import INSTRUCTIONS, SCHEMA, FrameworkSubject
 
 SYSTEM = {"role": "system", "content": INSTRUCTIONS}
 TOOL = {"type": "function", "function": {"name": "add", "description": "Adds two numbers.", "parameters": SCHEMA}}
@@ -20,7 +20,7 @@ def loop_subject(
     answered: Callable[[list[Any]], Awaitable[str]],
     stream: Callable[[str, Callable[[], None]], Awaitable[str]],
     structured: Callable[[str], Awaitable[dict[str, int]]],
-) -> Subject:
+) -> FrameworkSubject:
     """``answered`` asks the model until it calls no more tools, and leaves all that was said in the messages."""
 
     async def call(text: str) -> str:
@@ -34,4 +34,4 @@ def loop_subject(
             answer = await answered(messages)
         return answer
 
-    return Subject(None, call, stream, converse, structured)
+    return FrameworkSubject(None, call, stream, converse, structured)

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from agentdyno_workloads.frameworks.subjects.task import INSTRUCTIONS, MODEL, Subject, add, pair_type
+from agentdyno_workloads.frameworks.subjects.task import INSTRUCTIONS, MODEL, FrameworkSubject, add, pair_type
 
 
-def make(tool: Callable[..., Any] = add) -> Subject:
+def make(tool: Callable[..., Any] = add) -> FrameworkSubject:
     package: Any = import_module("agents")
     client = import_module("openai").AsyncOpenAI()
     model = package.OpenAIChatCompletionsModel(model=MODEL, openai_client=client)
@@ -41,4 +41,4 @@ def make(tool: Callable[..., Any] = add) -> Subject:
             typed.append(package.Agent(name="typed", instructions=INSTRUCTIONS, model=model, output_type=kind))
         return dict((await package.Runner.run(typed[0], text)).final_output)
 
-    return Subject(agent, call, stream, converse, structured)
+    return FrameworkSubject(agent, call, stream, converse, structured)

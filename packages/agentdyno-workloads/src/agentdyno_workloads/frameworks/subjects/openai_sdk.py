@@ -8,10 +8,10 @@ from importlib import import_module
 from typing import Any
 
 from agentdyno_workloads.frameworks.subjects.loop import TOOL, loop_subject, opening
-from agentdyno_workloads.frameworks.subjects.task import MODEL, Subject, add, pair_type
+from agentdyno_workloads.frameworks.subjects.task import MODEL, FrameworkSubject, add, pair_type
 
 
-def make(tool: Callable[..., Any] = add) -> Subject:
+def make(tool: Callable[..., Any] = add) -> FrameworkSubject:
     client: Any = import_module("openai").AsyncOpenAI()
     create = client.chat.completions.create
 

@@ -6,10 +6,17 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from agentdyno_workloads.frameworks.subjects.task import INSTRUCTIONS, MODEL, Subject, add, base_url, pair_type
+from agentdyno_workloads.frameworks.subjects.task import (
+    INSTRUCTIONS,
+    MODEL,
+    FrameworkSubject,
+    add,
+    base_url,
+    pair_type,
+)
 
 
-def make(tool: Callable[..., Any] = add) -> Subject:
+def make(tool: Callable[..., Any] = add) -> FrameworkSubject:
     package: Any = import_module("pydantic_ai")
     provider = import_module("pydantic_ai.providers.openai").OpenAIProvider(base_url=base_url(), api_key="none")
     model = import_module("pydantic_ai.models.openai").OpenAIChatModel(MODEL, provider=provider)
@@ -38,4 +45,4 @@ def make(tool: Callable[..., Any] = add) -> Subject:
             typed.append(package.Agent(model, system_prompt=INSTRUCTIONS, output_type=pair_type()))
         return dict((await typed[0].run(text)).output)
 
-    return Subject(agent, call, stream, converse, structured)
+    return FrameworkSubject(agent, call, stream, converse, structured)

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from agentdyno_workloads.frameworks.subjects.task import MODEL, Subject, add, base_url
+from agentdyno_workloads.frameworks.subjects.task import MODEL, FrameworkSubject, add, base_url
 
 
-def make(tool: Callable[..., Any] = add) -> Subject:
+def make(tool: Callable[..., Any] = add) -> FrameworkSubject:
     package: Any = import_module("smolagents")
     model = package.OpenAIModel(MODEL, api_base=base_url())
     agent = package.ToolCallingAgent(tools=[package.tool(tool)], model=model, verbosity_level=0)
@@ -21,4 +21,4 @@ def make(tool: Callable[..., Any] = add) -> Subject:
         answers = [agent.run(text, reset=number == 0) for number, text in enumerate(texts)]
         return str(answers[-1])
 
-    return Subject(agent, call, converse=converse)
+    return FrameworkSubject(agent, call, converse=converse)

@@ -35,7 +35,7 @@ def add(a: int, b: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class FrameworkSubject:
     """An agent of a framework, and the ways in which it can be asked; ``None`` where the framework offers none.
 
     ``agent`` is the framework's object, ``None`` for a bare loop. ``call`` answers one task. ``stream`` does so and

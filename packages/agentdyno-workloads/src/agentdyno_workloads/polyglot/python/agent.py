@@ -25,12 +25,12 @@ LONGEST_LINE = 1 << 24
 Say = Callable[[dict[str, Any]], None]
 
 
-class Problem(Exception):
+class AgentProblem(Exception):
     """Why a case cannot be answered."""
 
 
 @dataclass(frozen=True)
-class Task:
+class CaseTask:
     """A case: a folder of documents or a text, and the model with its options."""
 
     notes: Path | str
@@ -41,7 +41,7 @@ class Task:
     key: str
 
     @classmethod
-    def from_input(cls, config: dict[str, Any], asked: Any) -> Task:
+    def from_input(cls, config: dict[str, Any], asked: Any) -> CaseTask:
         """An object says ``documents`` or ``text``, ``url``, ``dialect``, ``model``, ``options``; any other input is
         the text. What it leaves out is that of the agent's configuration, then of the environment."""
         given = {**config, **asked} if isinstance(asked, dict) else dict(config)
@@ -49,16 +49,16 @@ class Task:
             given.pop("documents", None)
             given["text"] = asked if isinstance(asked, str) else json.dumps(asked)
         if "documents" not in given and "text" not in given:
-            raise Problem("the case names neither documents nor text")
+            raise AgentProblem("the case names neither documents nor text")
         url, dialect = given.get("url"), given.get("dialect", "openai")
         if url is None:
             url, dialect = os.environ.get("OPENAI_BASE_URL"), "openai"
         if not url:
             url, dialect = os.environ.get("OLLAMA_HOST"), "ollama"
         if not url:
-            raise Problem("no model: give the case a url, or set OPENAI_BASE_URL or OLLAMA_HOST")
+            raise AgentProblem("no model: give the case a url, or set OPENAI_BASE_URL or OLLAMA_HOST")
         if dialect not in DIALECTS:
-            raise Problem(f"{dialect!r} is no dialect; known are openai and ollama")
+            raise AgentProblem(f"{dialect!r} is no dialect; known are openai and ollama")
         return cls(
             Path(given["documents"]) if "documents" in given else given["text"],
             dialect,
@@ -98,9 +98,9 @@ class Task:
         try:
             event = json.loads(data)
         except ValueError as error:
-            raise Problem(f"a broken answer: {error}") from None
+            raise AgentProblem(f"a broken answer: {error}") from None
         if "error" in event:
-            raise Problem(f"the model's server says: {json.dumps(event['error'])}")
+            raise AgentProblem(f"the model's server says: {json.dumps(event['error'])}")
         if self.dialect == "openai":
             choices = event.get("choices") or [{}]
             return choices[0].get("delta", {}).get("content") or ""
@@ -113,7 +113,7 @@ class StreamsClient:
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
         if parts.scheme != "http" or not parts.hostname:
-            raise Problem(f"{url}: only http:// is spoken here")
+            raise AgentProblem(f"{url}: only http:// is spoken here")
         self._url, self._netloc, self._base = url, parts.netloc, parts.path
         self._host, self._port = parts.hostname, parts.port or 80
 
@@ -122,7 +122,7 @@ class StreamsClient:
         try:
             reader, writer = await asyncio.open_connection(self._host, self._port, limit=LONGEST_LINE)
         except OSError as error:
-            raise Problem(f"{self._url}: {error}") from None
+            raise AgentProblem(f"{self._url}: {error}") from None
         try:
             async for line in self._exchange(reader, writer, path, body, key):
                 yield line
@@ -200,7 +200,7 @@ async def httpx_client(url: str) -> AsyncIterator[HttpxClient]:
         async with httpx.AsyncClient(timeout=None) as client:
             yield HttpxClient(client, url)
     except httpx.HTTPError as error:
-        raise Problem(f"{url}: {error}") from None
+        raise AgentProblem(f"{url}: {error}") from None
 
 
 CLIENTS: dict[str, Callable[[str], Any]] = {"asyncio": streams_client, "httpx": httpx_client}
@@ -208,18 +208,18 @@ CLIENTS: dict[str, Callable[[str], Any]] = {"asyncio": streams_client, "httpx": 
 
 def _check(status: int, line: bytes) -> None:
     if status != 200:
-        raise Problem(f"the model's server answers {status}: {line.decode(errors='replace')}")
+        raise AgentProblem(f"the model's server answers {status}: {line.decode(errors='replace')}")
 
 
 def read_documents(folder: Path) -> str:
     """Every text file of a folder, in the order of their names; none is an error."""
     files = sorted(folder.glob("*.txt"))
     if not files:
-        raise Problem(f"{folder}: there is no .txt file to read")
+        raise AgentProblem(f"{folder}: there is no .txt file to read")
     return "\n".join(file.read_text(encoding="utf-8") for file in files)
 
 
-async def work(task: Task, client: str, streamed: Callable[[str], None]) -> str:
+async def work(task: CaseTask, client: str, streamed: Callable[[str], None]) -> str:
     """The report. Both answers of the model are passed to ``streamed`` piece by piece, as they come."""
     notes = task.notes if isinstance(task.notes, str) else read_documents(task.notes)
     async with CLIENTS[client](task.url) as model:
@@ -227,7 +227,7 @@ async def work(task: Task, client: str, streamed: Callable[[str], None]) -> str:
         return await _ask(task, model, REPORT + analysis, streamed)
 
 
-async def _ask(task: Task, model: Any, prompt: str, streamed: Callable[[str], None]) -> str:
+async def _ask(task: CaseTask, model: Any, prompt: str, streamed: Callable[[str], None]) -> str:
     path, body = task.request(prompt)
     pieces = []
     async for line in model.lines(path, body, task.key):
@@ -235,14 +235,16 @@ async def _ask(task: Task, model: Any, prompt: str, streamed: Callable[[str], No
             streamed(piece)
             pieces.append(piece)
     if not pieces:
-        raise Problem("the model answered nothing")
+        raise AgentProblem("the model answered nothing")
     return "".join(pieces)
 
 
 async def answer(config: dict[str, Any], asked: Any, number: Any, client: str, say: Say) -> None:
     try:
-        report = await work(Task.from_input(config, asked), client, lambda piece: say({"chunk": piece, "id": number}))
-    except (Problem, OSError, EOFError, ValueError, IndexError) as problem:
+        report = await work(
+            CaseTask.from_input(config, asked), client, lambda piece: say({"chunk": piece, "id": number})
+        )
+    except (AgentProblem, OSError, EOFError, ValueError, IndexError) as problem:
         say({"error": str(problem), "id": number})
     else:
         say({"ok": {"output": report, "observed": {"runtime": client}}, "id": number})

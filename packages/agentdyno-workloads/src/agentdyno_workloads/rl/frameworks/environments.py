@@ -19,7 +19,7 @@ _COMPLETE = "complete"
 
 
 @dataclass(frozen=True, slots=True)
-class Framework:
+class TrainingFramework:
     """A framework by the file that integrates the task; without requirements it runs in the bench's interpreter."""
 
     name: str
@@ -39,22 +39,22 @@ class Framework:
 FRAMEWORKS = {
     item.name: item
     for item in (
-        Framework("own", "own.py", "own.txt", "GRPO of agentdyno-workloads"),
-        Framework("trl", "trl_grpo.py", "trl.txt", "GRPO of TRL"),
-        Framework("rllib", "rllib_ppo.py", "rllib.txt", "PPO of Ray RLlib"),
-        Framework("custom", "custom.py", "", "REINFORCE by hand in numpy"),
+        TrainingFramework("own", "own.py", "own.txt", "GRPO of agentdyno-workloads"),
+        TrainingFramework("trl", "trl_grpo.py", "trl.txt", "GRPO of TRL"),
+        TrainingFramework("rllib", "rllib_ppo.py", "rllib.txt", "PPO of Ray RLlib"),
+        TrainingFramework("custom", "custom.py", "", "REINFORCE by hand in numpy"),
     )
 }
 
 
-def framework_named(name: str) -> Framework:
+def framework_named(name: str) -> TrainingFramework:
     """Raises ``SpecError`` with the nearest name."""
     if name not in FRAMEWORKS:
         raise unknown_name("framework", name, tuple(FRAMEWORKS))
     return FRAMEWORKS[name]
 
 
-def interpreter_of(framework: Framework, *, stub: bool, environment: str = "") -> str:
+def interpreter_of(framework: TrainingFramework, *, stub: bool, environment: str = "") -> str:
     """The Python that runs it: the one that is named, the cached one, or one that is made now.
 
     Raises ``PluginError`` with the command that makes it by hand where that does not work, as without a network.
@@ -77,7 +77,7 @@ def interpreter_of(framework: Framework, *, stub: bool, environment: str = "") -
     return str(folder / "bin" / "python")
 
 
-def cached_folder(framework: Framework) -> Path:
+def cached_folder(framework: TrainingFramework) -> Path:
     """Where its environment is kept; another version of the requirements has another folder."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     pinned = framework.pinned
@@ -85,7 +85,7 @@ def cached_folder(framework: Framework) -> Path:
     return cache / "agentdyno" / "rl" / f"{framework.name}-{digest}"
 
 
-def _create(framework: Framework, pinned: Path, folder: Path) -> None:
+def _create(framework: TrainingFramework, pinned: Path, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
     commands = (
@@ -106,7 +106,7 @@ def _create(framework: Framework, pinned: Path, folder: Path) -> None:
     (folder / _COMPLETE).touch()
 
 
-def integration_lines(framework: Framework) -> int:
+def integration_lines(framework: TrainingFramework) -> int:
     """Lines of code in the file that is run, without blank ones, comments, and what only tries features."""
     text = framework.integration.read_text(encoding="utf-8").split('"""', 2)[-1]
     before, _, after = text.partition("# Features, tried on request")

@@ -11,7 +11,7 @@ import numpy as np
 
 from agentdyno import Direction, Experiment, ExperimentContext, Metric, SpecError
 from agentdyno_workloads.rl.frameworks.environments import framework_named, integration_lines, interpreter_of
-from agentdyno_workloads.rl.frameworks.process import FrameworkProcess
+from agentdyno_workloads.rl.frameworks.process import TrainingProcess
 from agentdyno_workloads.rl.rollout import evaluate
 from agentdyno_workloads.rl.tooldesk import ToolDesk
 
@@ -70,7 +70,7 @@ class RlFramework(Experiment):
             "folder": str(folder),
             "stub": stub,
         }
-        with FrameworkProcess(self.framework, python, job, folder) as process:
+        with TrainingProcess(self.framework, python, job, folder) as process:
             sample = self._train(process, context)
             prompts = self.task.prompts(held_out=True)
             parts = evaluate(process, self.task, prompts, np.random.default_rng([context.seed, 2]))
@@ -84,7 +84,7 @@ class RlFramework(Experiment):
                 }
         yield {**sample, "integration_lines": integration_lines(self.framework)}
 
-    def _train(self, process: FrameworkProcess, context: ExperimentContext) -> dict[str, Any]:
+    def _train(self, process: TrainingProcess, context: ExperimentContext) -> dict[str, Any]:
         first = ready = began_cpu = 0.0
         while True:
             event = process.next_event()

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import psutil
 
-from agentdyno_workloads.rl.frameworks.environments import Framework
+from agentdyno_workloads.rl.frameworks.environments import TrainingFramework
 from agentdyno_workloads.rl.tooldesk import Floats, Ints
 
 _WATCH_EVERY_S = 0.1
@@ -29,15 +29,15 @@ class FrameworkFailed(RuntimeError):
     """The process ended, or said something that was not asked for; with the last that it printed."""
 
 
-class FrameworkProcess:
+class TrainingProcess:
     """Starts with the block and ends with it, with every process it started."""
 
-    def __init__(self, framework: Framework, python: str, job: Mapping[str, object], folder: Path) -> None:
+    def __init__(self, framework: TrainingFramework, python: str, job: Mapping[str, object], folder: Path) -> None:
         self._framework, self._python, self._job, self._folder = framework, python, job, folder
         self._ended = threading.Event()
         self.peak_bytes = 0
 
-    def __enter__(self) -> FrameworkProcess:
+    def __enter__(self) -> TrainingProcess:
         ours = Path(__file__).parent
         core = find_spec("agentdyno")
         assert core is not None

@@ -8,7 +8,7 @@ from time import perf_counter
 import numpy as np
 
 from agentdyno import SpecError
-from agentdyno_workloads.simulation.observation.channels import CHANNELS, Picture, Stats, View
+from agentdyno_workloads.simulation.observation.channels import CHANNELS, FieldOfView, Picture, Stats
 from agentdyno_workloads.simulation.observation.scene import Eye, Scene
 from agentdyno_workloads.simulation.state import State
 
@@ -20,7 +20,7 @@ class Storage(ABC):
     name: str
     channels = CHANNELS
 
-    def __init__(self, world: tuple[float, float], view: View) -> None:
+    def __init__(self, world: tuple[float, float], view: FieldOfView) -> None:
         self.view = view
         self.count = 0
         self.stats = Stats()
@@ -69,7 +69,7 @@ class Storage(ABC):
 class OnDemand(Storage):
     """Pictures that are put together when they are asked for, and kept until the next step."""
 
-    def __init__(self, world: tuple[float, float], view: View) -> None:
+    def __init__(self, world: tuple[float, float], view: FieldOfView) -> None:
         super().__init__(world, view)
         self._single: dict[int, Picture] = {}
         self._all: Picture | None = None
@@ -126,5 +126,5 @@ class OnDemand(Storage):
         """Puts the pictures of the rows from ``first`` to before ``last`` together; ``target`` holds anything."""
 
 
-def _pictures(count: int, view: View) -> Picture:
+def _pictures(count: int, view: FieldOfView) -> Picture:
     return np.empty((count, len(CHANNELS), view.side, view.side), dtype=np.float32)

@@ -38,7 +38,7 @@ FORGET_EVERY = 16
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class FieldOfView:
     """A window of ``radius`` cells to each side of the agent's own cell; a cell is one unit of the world.
 
     An agent sees the cells whose middle is at most ``sight`` cells from its own (``None``: ``radius``); the rest of

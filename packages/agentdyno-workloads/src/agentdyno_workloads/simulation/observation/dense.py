@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from agentdyno_workloads.simulation.observation.base import Storage
-from agentdyno_workloads.simulation.observation.channels import CHANNELS, OBSTACLES, SELF, Ints, Picture, View
+from agentdyno_workloads.simulation.observation.channels import CHANNELS, OBSTACLES, SELF, FieldOfView, Ints, Picture
 from agentdyno_workloads.simulation.observation.planes import Planes, flags
 from agentdyno_workloads.simulation.observation.scene import Scene
 
@@ -13,7 +13,7 @@ from agentdyno_workloads.simulation.observation.scene import Scene
 class Dense(Storage):
     name = "dense"
 
-    def __init__(self, world: tuple[float, float], view: View) -> None:
+    def __init__(self, world: tuple[float, float], view: FieldOfView) -> None:
         super().__init__(world, view)
         self._planes = Planes(view, len(CHANNELS))
         self._set: Ints = np.zeros(0, dtype=np.int64)

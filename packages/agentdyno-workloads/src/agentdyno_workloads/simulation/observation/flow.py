@@ -10,7 +10,7 @@ import numpy as np
 
 from agentdyno import SpecError
 from agentdyno_workloads.simulation.config import SimulationConfig
-from agentdyno_workloads.simulation.observation import StorageName, View, make_observer
+from agentdyno_workloads.simulation.observation import FieldOfView, StorageName, make_observer
 from agentdyno_workloads.simulation.observation.channels import (
     ALLIES,
     ENEMIES,
@@ -31,7 +31,7 @@ class Flow:
     """``reads``: how often each step's pictures are asked for; from the second time on they come from a cache."""
 
     config: SimulationConfig
-    view: View
+    view: FieldOfView
     storage: StorageName
     reads: int = 1
 
@@ -65,7 +65,7 @@ class Flowed:
         return self.stats.pictures / max(sum(self.step_s), 1e-12)
 
 
-def make_flow(storage: StorageName, agents: int, steps: int, seed: int, view: View) -> Flow:
+def make_flow(storage: StorageName, agents: int, steps: int, seed: int, view: FieldOfView) -> Flow:
     config = SimulationConfig(
         agents=agents, steps=steps, seed=seed, observation_storage=storage, observation_radius=view.radius
     )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from agentdyno import Direction, Experiment, ExperimentContext, Metric
-from agentdyno_workloads.simulation.observation import CHANNELS, StorageName, View
+from agentdyno_workloads.simulation.observation import CHANNELS, FieldOfView, StorageName
 from agentdyno_workloads.simulation.observation.flow import check_flow, make_flow, prove_flow, run_flow
 from agentdyno_workloads.simulation.timing import mean_and_p95
 
@@ -44,7 +44,7 @@ class ObservationFlow(Experiment):
         seed: int = 42,
     ) -> None:
         super().__init__({"agents": agents, "radius": radius, "storage": storage, "steps": steps, "reads": reads})
-        self.flow = replace(make_flow(storage, agents, steps, seed, View(radius=radius)), reads=reads)
+        self.flow = replace(make_flow(storage, agents, steps, seed, FieldOfView(radius=radius)), reads=reads)
 
     def setup(self, context: ExperimentContext) -> None:
         """Pictures like those of the slow reference, and those that every run must end with."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from agentdyno_workloads.simulation.observation.base import OnDemand
-from agentdyno_workloads.simulation.observation.channels import MEMORY, NOW, OBSTACLES, SELF, Picture, View
+from agentdyno_workloads.simulation.observation.channels import MEMORY, NOW, OBSTACLES, SELF, FieldOfView, Picture
 from agentdyno_workloads.simulation.observation.planes import Planes
 from agentdyno_workloads.simulation.observation.scene import Scene
 
@@ -34,7 +34,7 @@ def scene_bytes(scene: Scene | None) -> int:
 class Hybrid(OnDemand):
     name = "hybrid"
 
-    def __init__(self, world: tuple[float, float], view: View) -> None:
+    def __init__(self, world: tuple[float, float], view: FieldOfView) -> None:
         super().__init__(world, view)
         self._planes = Planes(view, MEMORY)
         self._scene: Scene | None = None

@@ -12,10 +12,10 @@ from agentdyno_workloads.simulation.observation.channels import (
     FORGET_EVERY,
     MEMORY,
     NOW,
+    FieldOfView,
     Flags,
     Ints,
     Picture,
-    View,
 )
 from agentdyno_workloads.simulation.observation.scene import NOBODY, Motion, Scene
 
@@ -23,7 +23,7 @@ _PART_FLOATS = 2**18
 """Memory is moved in parts of so many numbers, so that the copy on the way stays small with any number of agents."""
 
 
-def blank(view: View) -> Picture:
+def blank(view: FieldOfView) -> Picture:
     """``known_empty`` of an agent that sees nothing: 1 in every cell in sight but its own."""
     cells = view.in_sight().astype(np.float32)
     cells[view.radius, view.radius] = 0.0
@@ -38,7 +38,7 @@ class Planes:
     moves all channels of memory; the cells that enter are then cleared.
     """
 
-    def __init__(self, view: View, channels: int) -> None:
+    def __init__(self, view: FieldOfView, channels: int) -> None:
         self.view, self.channels = view, channels
         self._stride = channels * view.cells
         self._first = (channels - MEMORY) * view.cells

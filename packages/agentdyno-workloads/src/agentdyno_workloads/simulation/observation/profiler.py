@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from agentdyno import Direction, Experiment, ExperimentContext, Metric
-from agentdyno_workloads.simulation.observation import StorageName, View
+from agentdyno_workloads.simulation.observation import FieldOfView, StorageName
 from agentdyno_workloads.simulation.observation.channels import Interpolation
 from agentdyno_workloads.simulation.observation.flow import check_flow, make_flow, prove_flow, run_flow
 
@@ -37,7 +37,7 @@ class ObservationProfiler(Experiment):
         seed: int = 42,
     ) -> None:
         super().__init__({"agents": agents, "radius": radius, "storage": storage, "interpolation": interpolation})
-        self.flow = make_flow(storage, agents, steps, seed, View(radius=radius, interpolation=interpolation))
+        self.flow = make_flow(storage, agents, steps, seed, FieldOfView(radius=radius, interpolation=interpolation))
 
     def setup(self, context: ExperimentContext) -> None:
         proven = prove_flow(self.flow)

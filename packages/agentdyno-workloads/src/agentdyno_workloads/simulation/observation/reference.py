@@ -21,8 +21,8 @@ from agentdyno_workloads.simulation.observation.channels import (
     OBSTACLES,
     RESOURCES,
     SELF,
+    FieldOfView,
     Picture,
-    View,
 )
 from agentdyno_workloads.simulation.state import State
 
@@ -33,7 +33,7 @@ Memory = dict[int, dict[Cell, np.float32]]
 class Reference:
     """Keeps each agent's memory under its id, by cell of the world."""
 
-    def __init__(self, world: tuple[float, float], view: View) -> None:
+    def __init__(self, world: tuple[float, float], view: FieldOfView) -> None:
         self.view = view
         self.columns, self.rows = max(1, math.ceil(world[0])), max(1, math.ceil(world[1]))
         self.memory: dict[int, Memory] = {}

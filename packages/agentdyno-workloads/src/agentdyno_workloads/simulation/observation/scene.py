@@ -15,10 +15,10 @@ from agentdyno_workloads.simulation.observation.channels import (
     FOOD,
     KNOWN_EMPTY,
     RESOURCES,
+    FieldOfView,
     Flags,
     Ints,
     Picture,
-    View,
 )
 from agentdyno_workloads.simulation.spatial import make_index
 from agentdyno_workloads.simulation.state import Floats, State
@@ -39,16 +39,16 @@ class Motion:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedValues:
     """Values at positions of the array ``(agents, channels, side, side)``, rows ascending; equal positions add up."""
 
     at: Ints
     value: Picture
 
-    def between(self, low: int, high: int) -> Listed:
+    def between(self, low: int, high: int) -> ListedValues:
         """Those at positions from ``low`` to before ``high``, both at the start of a row, counted from ``low``."""
         first, last = np.searchsorted(self.at, (low, high))
-        return Listed(self.at[first:last] - low, self.value[first:last])
+        return ListedValues(self.at[first:last] - low, self.value[first:last])
 
     @property
     def nbytes(self) -> int:
@@ -66,11 +66,11 @@ class Scene:
     count: int
     motion: Motion
     own: Picture
-    kin: Listed
-    energy: Listed
-    resources: Listed
-    danger: Listed
-    food: Listed
+    kin: ListedValues
+    energy: ListedValues
+    resources: ListedValues
+    danger: ListedValues
+    food: ListedValues
     taken: Ints
     walled: Ints
     beyond: Flags
@@ -79,7 +79,7 @@ class Scene:
 class Eye:
     """Looks at the world for all agents at once, and remembers who was where the last time."""
 
-    def __init__(self, world: tuple[float, float], view: View) -> None:
+    def __init__(self, world: tuple[float, float], view: FieldOfView) -> None:
         self.view = view
         self._columns, self._rows = max(1, math.ceil(world[0])), max(1, math.ceil(world[1]))
         self._seen = view.in_sight().ravel()
@@ -96,14 +96,14 @@ class Eye:
         owner, other, cell, weight = self._pairs((state.x, state.y), same=True)
         enemy = state.kind[owner] != state.kind[other]
         base = owner * stride + cell
-        kin = Listed(base + np.where(enemy, ENEMIES * view.cells, ALLIES * view.cells), weight)
-        energy = Listed(base + ENERGY * view.cells, weight * state.energy.astype(np.float32)[other])
+        kin = ListedValues(base + np.where(enemy, ENEMIES * view.cells, ALLIES * view.cells), weight)
+        energy = ListedValues(base + ENERGY * view.cells, weight * state.energy.astype(np.float32)[other])
         left = np.flatnonzero(state.amount > 0.0)
         r_owner, r_other, r_cell, r_weight = self._pairs((state.resource_x[left], state.resource_y[left]), same=False)
         r_base = r_owner * stride + r_cell
         amount = state.amount[left].astype(np.float32)
-        resources = Listed(r_base + RESOURCES * view.cells, r_weight * amount[r_other])
-        threat, food = add_up(Listed(kin.at[enemy], weight[enemy])), add_up(resources)
+        resources = ListedValues(r_base + RESOURCES * view.cells, r_weight * amount[r_other])
+        threat, food = add_up(ListedValues(kin.at[enemy], weight[enemy])), add_up(resources)
         walled, beyond = self._walls()
         return Scene(
             count=count,
@@ -112,8 +112,10 @@ class Eye:
             kin=kin,
             energy=energy,
             resources=resources,
-            danger=Listed(threat.at + (DANGER - ENEMIES) * view.cells, np.minimum(threat.value, np.float32(1.0))),
-            food=Listed(food.at + (FOOD - RESOURCES) * view.cells, food.value),
+            danger=ListedValues(
+                threat.at + (DANGER - ENEMIES) * view.cells, np.minimum(threat.value, np.float32(1.0))
+            ),
+            food=ListedValues(food.at + (FOOD - RESOURCES) * view.cells, food.value),
             taken=np.concatenate([base, r_base]) + KNOWN_EMPTY * view.cells,
             walled=walled,
             beyond=beyond,
@@ -187,12 +189,12 @@ class Eye:
         return walled, beyond
 
 
-def add_up(listed: Listed) -> Listed:
+def add_up(listed: ListedValues) -> ListedValues:
     """The same with every position once, ascending; values are added in their order, as in an array."""
     at, group = np.unique(listed.at, return_inverse=True)
     value = np.zeros(at.size, dtype=np.float32)
     np.add.at(value, group, listed.value)
-    return Listed(at, value)
+    return ListedValues(at, value)
 
 
 def _cells(place: Floats, limit: int) -> Ints:

@@ -16,22 +16,22 @@ from agentdyno_workloads.simulation.observation.channels import (
     FORGET_EVERY,
     KNOWN_EMPTY,
     NOW,
+    FieldOfView,
     Flags,
     Ints,
     Picture,
-    View,
 )
 from agentdyno_workloads.simulation.observation.hybrid import fill_now, scene_bytes
 from agentdyno_workloads.simulation.observation.planes import blank
-from agentdyno_workloads.simulation.observation.scene import NOBODY, Listed, Motion, Scene
+from agentdyno_workloads.simulation.observation.scene import NOBODY, ListedValues, Motion, Scene
 
-_NOTHING = Listed(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32))
+_NOTHING = ListedValues(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32))
 
 
 class Sparse(OnDemand):
     name = "sparse"
 
-    def __init__(self, world: tuple[float, float], view: View) -> None:
+    def __init__(self, world: tuple[float, float], view: FieldOfView) -> None:
         super().__init__(world, view)
         self._blank = blank(view)
         self._in_sight = view.in_sight().ravel()
@@ -54,7 +54,7 @@ class Sparse(OnDemand):
     def _take_up(self, scene: Scene) -> None:
         self._scene = scene
         taken = np.unique(scene.taken)
-        self._taken = Listed(taken, np.zeros(taken.size, dtype=np.float32))
+        self._taken = ListedValues(taken, np.zeros(taken.size, dtype=np.float32))
         self._food = _merged(self._food, scene.food)
         self._danger = _greater(self._danger, scene.danger)
 
@@ -76,7 +76,7 @@ class Sparse(OnDemand):
         lists = (self._danger, self._food, self._known, self._taken)
         return sum(item.nbytes for item in lists) + scene_bytes(self._scene)
 
-    def _carried(self, listed: Listed, channel: int, motion: Motion, rows: Ints) -> Listed:
+    def _carried(self, listed: ListedValues, channel: int, motion: Motion, rows: Ints) -> ListedValues:
         """The same seen from where the agents are now, without what has left the window."""
         view = self.view
         row, rest = np.divmod(listed.at, view.floats)
@@ -86,19 +86,19 @@ class Sparse(OnDemand):
         x, y = x - motion.dx[to], y - motion.dy[to]
         stays = (x >= 0) & (x < view.side) & (y >= 0) & (y < view.side)
         at = to * view.floats + channel * view.cells + y * view.side + x
-        return Listed(at[stays], value[stays])
+        return ListedValues(at[stays], value[stays])
 
-    def _faded(self, listed: Listed, forget: bool) -> Listed:
+    def _faded(self, listed: ListedValues, forget: bool) -> ListedValues:
         if forget:
             kept = listed.value >= FAINT
-            listed = Listed(listed.at[kept], listed.value[kept])
-        return Listed(listed.at, listed.value * self._gamma)
+            listed = ListedValues(listed.at[kept], listed.value[kept])
+        return ListedValues(listed.at, listed.value * self._gamma)
 
-    def _unseen(self, listed: Listed) -> Listed:
+    def _unseen(self, listed: ListedValues) -> ListedValues:
         out = ~self._in_sight[listed.at % self.view.cells]
-        return Listed(listed.at[out], listed.value[out])
+        return ListedValues(listed.at[out], listed.value[out])
 
-    def _left_behind(self, scene: Scene, taken: Ints) -> Listed:
+    def _left_behind(self, scene: Scene, taken: Ints) -> ListedValues:
         """``known_empty`` of cells that were in sight and no longer are."""
         motion, view = scene.motion, self.view
         known = np.flatnonzero(motion.source != NOBODY)
@@ -116,7 +116,7 @@ class Sparse(OnDemand):
         inside = ~_beyond(scene, row, cell)
         at = row[inside] * view.floats + KNOWN_EMPTY * view.cells + cell[inside]
         at = np.sort(at[~np.isin(at, taken)])
-        return Listed(at, np.full(at.size, self._gamma, dtype=np.float32))
+        return ListedValues(at, np.full(at.size, self._gamma, dtype=np.float32))
 
     def _leaves_sight(self, dx: int, dy: int) -> Ints:
         """Cells of the window that are out of sight now and were in sight before the move."""
@@ -150,13 +150,13 @@ def _beyond(scene: Scene, row: Ints, cell: Ints) -> Flags:
     return out
 
 
-def _merged(first: Listed, second: Listed) -> Listed:
+def _merged(first: ListedValues, second: ListedValues) -> ListedValues:
     """Both lists, ascending as they are, in one; they have no position in common."""
     before = np.searchsorted(first.at, second.at)
-    return Listed(np.insert(first.at, before, second.at), np.insert(first.value, before, second.value))
+    return ListedValues(np.insert(first.at, before, second.at), np.insert(first.value, before, second.value))
 
 
-def _greater(old: Listed, new: Listed) -> Listed:
+def _greater(old: ListedValues, new: ListedValues) -> ListedValues:
     """Both lists in one, of two values at one position the greater."""
     if not old.at.size:
         return new
@@ -164,4 +164,4 @@ def _greater(old: Listed, new: Listed) -> Listed:
     known = old.at[place] == new.at
     value = old.value.copy()
     value[place[known]] = np.maximum(value[place[known]], new.value[known])
-    return _merged(Listed(old.at, value), Listed(new.at[~known], new.value[~known]))
+    return _merged(ListedValues(old.at, value), ListedValues(new.at[~known], new.value[~known]))

@@ -28,7 +28,7 @@ class FigureEstimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class FigureSource:
     """A stored run and the store it is in, for comparisons between its arms."""
 
     run: RunResult

@@ -14,10 +14,10 @@ import click
 
 from agentdyno import DynoError, RunError, RunResult, StoreError, load_run
 from agentdyno_workloads.simulation.results import sections
-from agentdyno_workloads.simulation.results.figures import Source
+from agentdyno_workloads.simulation.results.figures import FigureSource
 
 PAGE = Path("docs") / "results" / "simulation.md"
-Section = Callable[[Source], Iterator[str]]
+Section = Callable[[FigureSource], Iterator[str]]
 SECTIONS: dict[str, tuple[str, Section]] = {
     "memory_db_baseline": ("Where the history is kept", sections.memory_db),
     "observation_baseline": ("Observations", sections.observation),
@@ -70,7 +70,7 @@ def write_page(runs: Mapping[str, RunResult], store: str | None) -> str:
     for name in chosen:
         title, section = SECTIONS[name]
         lines += ["", f"## {title}", ""]
-        lines += section(Source(runs[name], store))
+        lines += section(FigureSource(runs[name], store))
         lines += ["", f"Run `{runs[name].run_id}`, spec `workload:simulation/{name}`."]
     return "\n".join(lines) + "\n"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from agentdyno_workloads.simulation.results.figures import (
     FigureEstimate,
-    Source,
+    FigureSource,
     duration,
     median_of,
     number,
@@ -38,7 +38,7 @@ def paragraph(*lines: str) -> Iterator[str]:
     yield from textwrap.wrap(" ".join(lines), WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
-def memory_db(source: Source) -> Iterator[str]:
+def memory_db(source: FigureSource) -> Iterator[str]:
     """Disk, memory, memory and persisted: how long a whole run takes, and what is saved against disk."""
     rows, gains = [], []
     for agents in source.values("agents"):
@@ -82,7 +82,7 @@ def _saved(ratio: FigureEstimate, verdict: str) -> tuple[str, str]:
     return FigureEstimate(1 - ratio.value, turned).show(percent), verdict or UNKNOWN
 
 
-def observation(source: Source) -> Iterator[str]:
+def observation(source: FigureSource) -> Iterator[str]:
     """Observations a second, beside what was published of the original."""
     rows = []
     channels: object = None
@@ -130,7 +130,7 @@ def _list(value: object) -> list[object]:
     return list(value) if isinstance(value, list | tuple) else []
 
 
-def spatial(source: Source) -> Iterator[str]:
+def spatial(source: FigureSource) -> Iterator[str]:
     """Times as ratios to SciPy's tree in the same iteration, and exponents."""
     yield from paragraph(
         "Every point asks for all points within a radius, in one batch, in a world of constant density; all indexes",
@@ -168,7 +168,7 @@ def _exponent(sizes: Sequence[int], seconds: Sequence[float]) -> str:
     return f"{law.exponent:.2f}{interval}"
 
 
-def pragma(source: Source) -> Iterator[str]:
+def pragma(source: FigureSource) -> Iterator[str]:
     """Operations a second of each profile, and over the balanced one."""
     rows_of = {result.params["rows"] for result in source.run.arms}
     yield from paragraph(
@@ -196,7 +196,7 @@ def pragma(source: Source) -> Iterator[str]:
     yield from _settings(source)
 
 
-def _settings(source: Source) -> Iterator[str]:
+def _settings(source: FigureSource) -> Iterator[str]:
     names = ("journal_mode", "synchronous", "cache_size", "temp_store", "mmap_size", "locking_mode")
     rows = []
     for profile in source.values("profile"):
@@ -220,7 +220,7 @@ def _settings(source: Source) -> Iterator[str]:
     )
 
 
-def redis(source: Source) -> Iterator[str]:
+def redis(source: FigureSource) -> Iterator[str]:
     """Entries a second, one a round trip and pipelined."""
     arm = 0
     result = source.run.arms[arm]
@@ -265,7 +265,7 @@ def _shown(figure: FigureEstimate | None) -> str:
     return UNKNOWN if figure is None else figure.show(number)
 
 
-def steps(source: Source) -> Iterator[str]:
+def steps(source: FigureSource) -> Iterator[str]:
     """What a step costs as agents grow, and with which power."""
     rows, sizes, seconds = [], [], []
     for arm, result in enumerate(source.run.arms):

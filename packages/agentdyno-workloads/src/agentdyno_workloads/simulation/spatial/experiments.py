@@ -9,7 +9,15 @@ import numpy as np
 
 from agentdyno import Direction, Experiment, ExperimentContext, Metric, SpecError
 from agentdyno_workloads.simulation.spatial import INDEXES, make_index
-from agentdyno_workloads.simulation.spatial.work import OPERATIONS, Operation, Task, make_task, perform, prove, timed
+from agentdyno_workloads.simulation.spatial.work import (
+    OPERATIONS,
+    IndexTask,
+    Operation,
+    make_task,
+    perform,
+    prove,
+    timed,
+)
 from agentdyno_workloads.simulation.timing import growth
 from agentdyno_workloads.simulation.worlds import World
 
@@ -152,7 +160,7 @@ class SpatialPerformanceAnalyzer(Experiment):
         for name in self.names:
             make_index(name)
         super().__init__({"operation": operation, "world": world, "sizes": self.sizes, "indexes": self.names})
-        self.tasks: dict[int, Task] = {
+        self.tasks: dict[int, IndexTask] = {
             size: make_task(world, size, max(1, round(size * queries_per_point)), radius) for size in self.sizes
         }
         self.best: dict[int, str] = {}

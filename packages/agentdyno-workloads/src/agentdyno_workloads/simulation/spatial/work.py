@@ -24,7 +24,7 @@ INCREMENTS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class IndexTask:
     """Points, questions and moves, the same for every index: they follow from the world, the number and the seed."""
 
     x: Floats
@@ -42,7 +42,9 @@ class Task:
         return int(self.x.size)
 
 
-def make_task(world: World, points: int, queries: int, radius: float, *, neighbours: int = 5, seed: int = 42) -> Task:
+def make_task(
+    world: World, points: int, queries: int, radius: float, *, neighbours: int = 5, seed: int = 42
+) -> IndexTask:
     """Questions are put from where the points are; a tenth of the points moves by up to a radius."""
     if queries < 1:
         raise SpecError(f"{queries} questions measure nothing", where="params.queries", remedy="Give 1 or more.")
@@ -53,7 +55,7 @@ def make_task(world: World, points: int, queries: int, radius: float, *, neighbo
     asked = rng.integers(0, points, queries)
     moved = np.sort(rng.choice(points, max(1, points // 10), replace=False)).astype(np.int64)
     shift = rng.uniform(-radius, radius, (2, moved.size))
-    return Task(
+    return IndexTask(
         x,
         y,
         x[asked] + rng.normal(0.0, radius / 10, queries),
@@ -66,7 +68,7 @@ def make_task(world: World, points: int, queries: int, radius: float, *, neighbo
     )
 
 
-def perform(operation: Operation, index: SpatialIndex, task: Task) -> int:
+def perform(operation: Operation, index: SpatialIndex, task: IndexTask) -> int:
     """One operation on an index that is built already (``build`` builds it again); how many answers or points."""
     half = task.radius
     if operation == "build":
@@ -85,7 +87,7 @@ def perform(operation: Operation, index: SpatialIndex, task: Task) -> int:
     return _piecewise(operation, index, task)
 
 
-def _piecewise(operation: Operation, index: SpatialIndex, task: Task) -> int:
+def _piecewise(operation: Operation, index: SpatialIndex, task: IndexTask) -> int:
     """Moves in small parts. ``move_and_query`` asks after every part, as a world does whose agents take turns."""
     found = 0
     asks = np.array_split(np.arange(task.ask_x.size), INCREMENTS)
@@ -99,7 +101,7 @@ def _piecewise(operation: Operation, index: SpatialIndex, task: Task) -> int:
     return found
 
 
-def timed(operation: Operation, index: SpatialIndex, task: Task) -> tuple[float, int]:
+def timed(operation: Operation, index: SpatialIndex, task: IndexTask) -> tuple[float, int]:
     """Seconds and answers of one operation; the index is as built again afterwards."""
     began = perf_counter()
     found = perform(operation, index, task)
@@ -109,7 +111,7 @@ def timed(operation: Operation, index: SpatialIndex, task: Task) -> tuple[float,
     return took_s, found
 
 
-def prove(name: str, task: Task) -> SpatialIndex:
+def prove(name: str, task: IndexTask) -> SpatialIndex:
     """An index of the points whose answers equal those of looking at every point; ``AssertionError`` otherwise."""
     index, oracle = make_index(name, radius_hint=task.radius), make_index("brute")
     index.build(task.x, task.y)
@@ -123,7 +125,7 @@ def prove(name: str, task: Task) -> SpatialIndex:
     return index
 
 
-def _compare(name: str, index: SpatialIndex, oracle: SpatialIndex, task: Task) -> None:
+def _compare(name: str, index: SpatialIndex, oracle: SpatialIndex, task: IndexTask) -> None:
     x, y, r = task.ask_x[:CHECKED], task.ask_y[:CHECKED], task.radius
     pairs: list[tuple[str, Answer, Answer]] = [
         ("radius", index.radius(x, y, r), oracle.radius(x, y, r)),

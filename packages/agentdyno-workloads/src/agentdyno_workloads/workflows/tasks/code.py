@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from agentdyno import FinalState
-from agentdyno_workloads.workflows.task import ADVANCED, INTERMEDIATE, Step, Task
+from agentdyno_workloads.workflows.task import ADVANCED, INTERMEDIATE, TaskStep, WorkflowTask
 
 _HERE = __name__
 
@@ -102,7 +102,7 @@ def check_git_history(state: FinalState, seed: int) -> None:
 
 
 TASKS = (
-    Task(
+    WorkflowTask(
         "c-build",
         INTERMEDIATE,
         "The folder src holds a small program in C: scale.c and scale.h, main.c, and test.c. Compile "
@@ -113,14 +113,14 @@ TASKS = (
         "as scale/bin/scale.",
         _HERE,
         (
-            Step("compile", "mkdir -p bin && gcc -O1 -o bin/scale src/scale.c src/main.c", (), ("bin/scale",)),
-            Step(
+            TaskStep("compile", "mkdir -p bin && gcc -O1 -o bin/scale src/scale.c src/main.c", (), ("bin/scale",)),
+            TaskStep(
                 "test",
                 "gcc -o /tmp/test src/scale.c src/test.c && /tmp/test && echo passed > test-result.txt",
                 (),
                 ("test-result.txt",),
             ),
-            Step(
+            TaskStep(
                 "package",
                 "mkdir -p /tmp/p/scale/bin dist && cp bin/scale /tmp/p/scale/bin/ && tar -C /tmp/p "
                 "--sort=name --mtime=@0"
@@ -130,7 +130,7 @@ TASKS = (
             ),
         ),
     ),
-    Task(
+    WorkflowTask(
         "git-history",
         ADVANCED,
         "history.bundle is a git bundle with the branch main. Find the author (name) with the most commits, and the "
@@ -138,20 +138,20 @@ TASKS = (
         "and subject: the subject line of that commit.",
         _HERE,
         (
-            Step("clone", "rm -rf repo && git clone -q -b main history.bundle repo", (), ("repo",)),
-            Step(
+            TaskStep("clone", "rm -rf repo && git clone -q -b main history.bundle repo", (), ("repo",)),
+            TaskStep(
                 "author",
                 "git -C repo log --format=%an | sort | uniq -c | sort -rn | awk 'NR == 1 {print $2}' > author.txt",
                 ("clone",),
                 ("author.txt",),
             ),
-            Step(
+            TaskStep(
                 "subject",
                 "git -C repo log --reverse -S retry_limit --format=%s | head -n 1 > subject.txt",
                 ("clone",),
                 ("subject.txt",),
             ),
-            Step(
+            TaskStep(
                 "answer",
                 'printf \'{"author": "%s", "subject": "%s"}\\n\' "$(cat author.txt)" "$(cat '
                 'subject.txt)" > answer.json',

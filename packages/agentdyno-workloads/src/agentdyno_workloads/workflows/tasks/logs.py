@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 from agentdyno import FinalState
-from agentdyno_workloads.workflows.task import ADVANCED, BASIC, INTERMEDIATE, Step, Task
+from agentdyno_workloads.workflows.task import ADVANCED, BASIC, INTERMEDIATE, TaskStep, WorkflowTask
 
 _PAGES = ("/", "/pricing", "/docs", "/login", "/blog/42", "/search", "/about", "/api/items", "/api/users", "/cart")
 _HERE = __name__
@@ -92,7 +92,7 @@ def check_trap_disk_quota(state: FinalState, seed: int) -> None:
 
 
 TASKS = (
-    Task(
+    WorkflowTask(
         "log-top-pages",
         BASIC,
         "The file access.log is a web server's log in the common format. Write the five most "
@@ -100,9 +100,9 @@ TASKS = (
         "one a line as `COUNT PATH`, the most requested first; paths with equal counts in alphabetical order.",
         _HERE,
         (
-            Step("paths", "awk '{print $7}' access.log > paths.txt", (), ("paths.txt",)),
-            Step("count", "sort paths.txt | uniq -c > counts.txt", ("paths",), ("counts.txt",)),
-            Step(
+            TaskStep("paths", "awk '{print $7}' access.log > paths.txt", (), ("paths.txt",)),
+            TaskStep("count", "sort paths.txt | uniq -c > counts.txt", ("paths",), ("counts.txt",)),
+            TaskStep(
                 "top",
                 "sort -k1,1nr -k2,2 counts.txt | head -n 5 | awk '{print $1, $2}' > top.txt",
                 ("count",),
@@ -110,7 +110,7 @@ TASKS = (
             ),
         ),
     ),
-    Task(
+    WorkflowTask(
         "log-errors-by-hour",
         BASIC,
         "The file access.log is a web server's log in the common format. Write errors.csv with the "
@@ -120,13 +120,13 @@ TASKS = (
         "and the number of such responses.",
         _HERE,
         (
-            Step(
+            TaskStep(
                 "hours",
                 "awk '$9 >= 500 {split($4, part, \":\"); print part[2]}' access.log > hours.txt",
                 (),
                 ("hours.txt",),
             ),
-            Step(
+            TaskStep(
                 "table",
                 "(echo hour,errors; sort hours.txt | uniq -c | awk '{print $2 \",\" $1}') > errors.csv",
                 ("hours",),
@@ -134,7 +134,7 @@ TASKS = (
             ),
         ),
     ),
-    Task(
+    WorkflowTask(
         "log-join-teams",
         INTERMEDIATE,
         "access.log is a web server's log in the common format, whose first field is the address of "
@@ -143,10 +143,10 @@ TASKS = (
         "`TEAM BYTES` for each team, in alphabetical order: all bytes sent to the addresses of the team.",
         _HERE,
         (
-            Step("bytes", "awk '{print $1, $NF}' access.log | sort -k1,1 > bytes.txt", (), ("bytes.txt",)),
-            Step("teams", "sort -k1,1 teams.txt > teams.sorted", (), ("teams.sorted",)),
-            Step("join", "join bytes.txt teams.sorted > joined.txt", ("bytes", "teams"), ("joined.txt",)),
-            Step(
+            TaskStep("bytes", "awk '{print $1, $NF}' access.log | sort -k1,1 > bytes.txt", (), ("bytes.txt",)),
+            TaskStep("teams", "sort -k1,1 teams.txt > teams.sorted", (), ("teams.sorted",)),
+            TaskStep("join", "join bytes.txt teams.sorted > joined.txt", ("bytes", "teams"), ("joined.txt",)),
+            TaskStep(
                 "sum",
                 "awk '{sum[$3] += $2} END {for (team in sum) print team, sum[team]}' joined.txt | sort > traffic.txt",
                 ("join",),
@@ -154,7 +154,7 @@ TASKS = (
             ),
         ),
     ),
-    Task(
+    WorkflowTask(
         "trap-disk-quota",
         ADVANCED,
         "access.log.gz is a compressed web server's log in the common format. Unpack it and write "
@@ -164,7 +164,7 @@ TASKS = (
         "at most.",
         _HERE,
         (
-            Step(
+            TaskStep(
                 "count",
                 "set -o pipefail; zcat access.log.gz | awk '{count[$9]++} END {for (s in count) print s, count[s]}'"
                 " | sort -n > statuses.txt",

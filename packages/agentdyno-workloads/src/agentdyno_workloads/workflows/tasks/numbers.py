@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 from agentdyno import FinalState
-from agentdyno_workloads.workflows.task import INTERMEDIATE, Step, Task
+from agentdyno_workloads.workflows.task import INTERMEDIATE, TaskStep, WorkflowTask
 
 _HERE = __name__
 _SIDE = 64
@@ -94,7 +94,7 @@ json.dump({"max_drawdown": worst, "highest_week": max(weeks)}, open("result.json
 """
 
 TASKS = (
-    Task(
+    WorkflowTask(
         "image-thumbnail",
         INTERMEDIATE,
         "photo.pgm is a grey image in the plain PGM format (P2), 64 by 64. Write thumbnail.pgm, P2 "
@@ -105,17 +105,17 @@ TASKS = (
         "Python 3 is there, without further packages.",
         _HERE,
         (
-            Step("thumbnail", f"python3 - <<'END'\n{_THUMBNAIL}END", (), ("thumbnail.pgm",)),
-            Step("histogram", f"python3 - <<'END'\n{_HISTOGRAM}END", ("thumbnail",), ("histogram.json",)),
+            TaskStep("thumbnail", f"python3 - <<'END'\n{_THUMBNAIL}END", (), ("thumbnail.pgm",)),
+            TaskStep("histogram", f"python3 - <<'END'\n{_HISTOGRAM}END", ("thumbnail",), ("histogram.json",)),
         ),
     ),
-    Task(
+    WorkflowTask(
         "series-drawdown",
         INTERMEDIATE,
         "prices.csv has the columns day and price. Write result.json with two numbers: max_drawdown, "
         "the largest fall "
         "from a peak as a share of the peak (0 to 1), and highest_week, the highest mean of seven consecutive days.",
         _HERE,
-        (Step("compute", f"python3 - <<'END'\n{_DRAWDOWN}END", (), ("result.json",)),),
+        (TaskStep("compute", f"python3 - <<'END'\n{_DRAWDOWN}END", (), ("result.json",)),),
     ),
 )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentdyno import FinalState
-from agentdyno_workloads.workflows.task import ADVANCED, Step, Task
+from agentdyno_workloads.workflows.task import ADVANCED, TaskStep, WorkflowTask
 
 _HERE = __name__
 _READS, _READ_LENGTH, _FRAGMENT = 5000, 75, 180
@@ -130,7 +130,7 @@ _CHANGED = (
 )
 
 TASKS = (
-    Task(
+    WorkflowTask(
         "rnaseq-kallisto",
         ADVANCED,
         "Please analyze my RNA-seq data with Kallisto for transcript quantification. The transcripts are in "
@@ -140,11 +140,13 @@ TASKS = (
         "kmer_quant.py transcripts.fa reads.fastq quant/abundance.tsv` writes a file of the same form.",
         _HERE,
         (
-            Step("index", _INDEX, (), ("transcripts.idx",)),
-            Step("quant", _QUANT.format(folder="quant", reads="reads.fastq"), ("index",), ("quant/abundance.tsv",)),
+            TaskStep("index", _INDEX, (), ("transcripts.idx",)),
+            TaskStep(
+                "quant", _QUANT.format(folder="quant", reads="reads.fastq"), ("index",), ("quant/abundance.tsv",)
+            ),
         ),
     ),
-    Task(
+    WorkflowTask(
         "rnaseq-two-samples",
         ADVANCED,
         "control.fastq and treated.fastq are single-end RNA-seq reads (75 bases, fragments of 180 "
@@ -157,20 +159,20 @@ TASKS = (
         "Where neither tool is installed, `python3 kmer_quant.py transcripts.fa READS OUTPUT` does the same.",
         _HERE,
         (
-            Step("index", _INDEX, (), ("transcripts.idx",)),
-            Step(
+            TaskStep("index", _INDEX, (), ("transcripts.idx",)),
+            TaskStep(
                 "control",
                 _QUANT.format(folder="q1", reads="control.fastq") + " && cp q1/abundance.tsv control.tsv",
                 ("index",),
                 ("control.tsv",),
             ),
-            Step(
+            TaskStep(
                 "treated",
                 _QUANT.format(folder="q2", reads="treated.fastq") + " && cp q2/abundance.tsv treated.tsv",
                 ("index",),
                 ("treated.tsv",),
             ),
-            Step("changed", _CHANGED, ("control", "treated"), ("changed.txt",)),
+            TaskStep("changed", _CHANGED, ("control", "treated"), ("changed.txt",)),
         ),
     ),
 )

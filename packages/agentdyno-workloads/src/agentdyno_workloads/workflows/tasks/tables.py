@@ -9,7 +9,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from agentdyno import FinalState
-from agentdyno_workloads.workflows.task import ADVANCED, BASIC, INTERMEDIATE, Step, Task
+from agentdyno_workloads.workflows.task import ADVANCED, BASIC, INTERMEDIATE, TaskStep, WorkflowTask
 
 _HERE = __name__
 _REGIONS = ("north", "south", "east", "west")
@@ -106,7 +106,7 @@ _BEST = (
 )
 
 TASKS = (
-    Task(
+    WorkflowTask(
         "csv-report",
         BASIC,
         "sales.csv has the columns id, region, product and cents. Load it into a SQLite database "
@@ -115,7 +115,7 @@ TASKS = (
         "order, with the sum of cents.",
         _HERE,
         (
-            Step(
+            TaskStep(
                 "load",
                 "rm -f sales.db && sqlite3 sales.db '.mode csv' '.import sales.csv sales'"
                 ' || python3 -c \'import csv, sqlite3; rows = list(csv.reader(open("sales.csv")));'
@@ -124,7 +124,7 @@ TASKS = (
                 (),
                 ("sales.db",),
             ),
-            Step(
+            TaskStep(
                 "report",
                 'python3 -c \'import sqlite3; rows = sqlite3.connect("sales.db").execute('
                 '"select region, sum(cast(cents as integer)) from sales group by region order by region");'
@@ -134,7 +134,7 @@ TASKS = (
             ),
         ),
     ),
-    Task(
+    WorkflowTask(
         "csv-top-product",
         INTERMEDIATE,
         "first.csv and second.csv are two halves of one table with the columns id, region, product and cents. Write "
@@ -142,19 +142,19 @@ TASKS = (
         "products with equal sums the first by name.",
         _HERE,
         (
-            Step("whole", "cat first.csv > all.csv && tail -n +2 second.csv >> all.csv", (), ("all.csv",)),
-            Step("program", f"cat > best.py <<'END'\n{_BEST}END", (), ("best.py",)),
-            Step("best", "python3 best.py", ("whole", "program"), ("best.json",)),
+            TaskStep("whole", "cat first.csv > all.csv && tail -n +2 second.csv >> all.csv", (), ("all.csv",)),
+            TaskStep("program", f"cat > best.py <<'END'\n{_BEST}END", (), ("best.py",)),
+            TaskStep("best", "python3 best.py", ("whole", "program"), ("best.json",)),
         ),
     ),
-    Task(
+    WorkflowTask(
         "trap-wrong-name",
         ADVANCED,
         "The file sales_2025.csv has the columns id, region, product and cents. Write the sum of the column cents to "
         "total.txt, as a number alone.",
         _HERE,
         (
-            Step(
+            TaskStep(
                 "total",
                 "awk -F, 'NR > 1 {sum += $4} END {print sum}' sales-2025.csv > total.txt",
                 (),
@@ -163,14 +163,14 @@ TASKS = (
         ),
         trap="the file has another name than the prompt says",
     ),
-    Task(
+    WorkflowTask(
         "trap-missing-tool",
         ADVANCED,
         "Sort sales.csv by its fourth column, cents, the highest first, and rows with equal cents by their id in "
         "ascending order; keep the header as the first line. Write sorted.csv. Use `csvsort` of csvkit for it.",
         _HERE,
         (
-            Step(
+            TaskStep(
                 "sort",
                 "(head -n 1 sales.csv; tail -n +2 sales.csv | sort -t, -k4,4nr -k1,1n) > sorted.csv",
                 (),

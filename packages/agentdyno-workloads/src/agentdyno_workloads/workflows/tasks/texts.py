@@ -10,7 +10,7 @@ import tarfile
 from pathlib import Path
 
 from agentdyno import FinalState
-from agentdyno_workloads.workflows.task import BASIC, INTERMEDIATE, Step, Task
+from agentdyno_workloads.workflows.task import BASIC, INTERMEDIATE, TaskStep, WorkflowTask
 
 _HERE = __name__
 _WORDS = [
@@ -105,7 +105,7 @@ def check_backup_verify(state: FinalState, seed: int) -> None:
 
 
 TASKS = (
-    Task(
+    WorkflowTask(
         "text-index",
         BASIC,
         "The folder notes has text files. Write index.txt: one line for each word that occurs in "
@@ -114,14 +114,14 @@ TASKS = (
         "folder, in alphabetical order) in which it occurs.",
         _HERE,
         (
-            Step(
+            TaskStep(
                 "pairs",
                 "for file in notes/*.txt; do tr 'A-Z' 'a-z' < \"$file\" | grep -oE '[a-z]+' | sort -u"
                 ' | sed "s|$| $(basename "$file")|"; done > pairs.txt',
                 (),
                 ("pairs.txt",),
             ),
-            Step(
+            TaskStep(
                 "index",
                 'sort pairs.txt | awk \'$1 != word {if (word != "") print line; word = $1; line = word ":"}'
                 ' {line = line " " $2} END {print line}\' > index.txt',
@@ -130,7 +130,7 @@ TASKS = (
             ),
         ),
     ),
-    Task(
+    WorkflowTask(
         "backup-verify",
         INTERMEDIATE,
         "Back up the folder documents: write SHA256SUMS with the SHA-256 of every file below it (in the form of "
@@ -139,26 +139,26 @@ TASKS = (
         "restored (so that restored/documents exists), and verify the restored files against SHA256SUMS.",
         _HERE,
         (
-            Step(
+            TaskStep(
                 "sums",
                 "find documents -type f | LC_ALL=C sort | xargs sha256sum > SHA256SUMS",
                 (),
                 ("SHA256SUMS",),
             ),
-            Step(
+            TaskStep(
                 "pack",
                 "tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -cf - documents | "
                 "gzip -n > backup.tar.gz",
                 (),
                 ("backup.tar.gz",),
             ),
-            Step(
+            TaskStep(
                 "restore",
                 "mkdir -p restored && tar -C restored -xzf backup.tar.gz",
                 ("pack",),
                 ("restored/documents",),
             ),
-            Step(
+            TaskStep(
                 "verify",
                 "cd restored && sha256sum --quiet -c ../SHA256SUMS && echo verified > ../verified.txt",
                 ("sums", "restore"),

@@ -20,7 +20,7 @@ DEMONSTRATIONS, NOISE, WARM_STEPS, WARM_ROWS, WARM_RATE = 300, 0.3, 120, 100, 3e
 
 
 @dataclass(frozen=True)
-class Job:
+class TrainingJob:
     """What is to be trained. ``samples`` are answers that the policy may write in all."""
 
     samples: int
@@ -45,13 +45,13 @@ class Job:
         return max(1, round(self.samples / self.per_update))
 
 
-class Channel:
+class TrainingChannel:
     """The connection to the bench; made before the framework is imported, because frameworks print."""
 
     def __init__(self) -> None:
         self._out = os.fdopen(os.dup(1), "w", buffering=1)
         os.dup2(2, 1)
-        self.job = Job(**json.loads(sys.argv[1]))
+        self.job = TrainingJob(**json.loads(sys.argv[1]))
 
     def say(self, event: str, **more: object) -> None:
         self._out.write(json.dumps({"event": event, **more}) + "\n")
@@ -78,7 +78,7 @@ def _tried(check: Callable[[], bool] | None) -> dict[str, object]:
         return {"works": False, "detail": f"{type(error).__name__}: {error}"[:300]}
 
 
-def demonstrations(job: Job) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
+def demonstrations(job: TrainingJob) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
     """Noisy solutions and their mask, the same for every framework with the same seed."""
     task = job.task
     rng = np.random.default_rng([job.seed, 3, 0])
@@ -89,7 +89,7 @@ def demonstrations(job: Job) -> tuple[np.ndarray, np.ndarray, np.random.Generato
     return np.where(wrong, rng.integers(FIRST_DIGIT, VOCABULARY, tokens.shape), tokens), mask, rng
 
 
-def warm_start(job: Job, logits_of: Callable[[np.ndarray], object], parameters: object) -> None:
+def warm_start(job: TrainingJob, logits_of: Callable[[np.ndarray], object], parameters: object) -> None:
     """Supervised steps in torch. ``logits_of`` gives scores for every slot behind the prompt."""
     import torch
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from common import Channel, Job, demonstrations
+from common import TrainingChannel, TrainingJob, demonstrations
 
-channel = Channel()
+channel = TrainingChannel()
 
 import numpy as np  # noqa: E402
 from tooldesk import END, PAD, VOCABULARY  # noqa: E402
@@ -56,7 +56,7 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     return powers / powers.sum(axis=1, keepdims=True)
 
 
-def play(network: Network, job: Job, prompts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def play(network: Network, job: TrainingJob, prompts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     rows = job.task.begin(prompts)
     ended = np.zeros(len(rows), dtype=bool)
     for slot in range(4, rows.shape[1]):
@@ -67,7 +67,7 @@ def play(network: Network, job: Job, prompts: np.ndarray, rng: np.random.Generat
     return rows
 
 
-def train(job: Job, updates: int, told: bool = True) -> Network:
+def train(job: TrainingJob, updates: int, told: bool = True) -> Network:
     network = Network(job.task.length, job.seed)
     tokens, mask, rng = demonstrations(job)
     for _ in range(120):

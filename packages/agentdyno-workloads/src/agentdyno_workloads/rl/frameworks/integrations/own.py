@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from common import Channel
+from common import TrainingChannel
 
-channel = Channel()
+channel = TrainingChannel()
 job = channel.job
 
 import numpy as np  # noqa: E402

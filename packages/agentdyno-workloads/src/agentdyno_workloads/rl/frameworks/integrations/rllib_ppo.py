@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from common import Channel, warm_start
+from common import TrainingChannel, warm_start
 
-channel = Channel()
+channel = TrainingChannel()
 job = channel.job
 os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0", "RAY_AUTH_MODE": "token"}
 

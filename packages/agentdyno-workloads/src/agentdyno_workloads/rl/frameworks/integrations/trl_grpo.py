@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from common import Channel, answer_rows, warm_start
+from common import TrainingChannel, answer_rows, warm_start
 
-channel = Channel()
+channel = TrainingChannel()
 job = channel.job
 
 import numpy as np  # noqa: E402
@@ -49,7 +49,7 @@ def reward(completion_ids: list[list[int]], wanted: list[list[int]], **_: object
     return task.rewards(answer_rows(prompts, completion_ids, task), prompts).tolist()
 
 
-class Progress(TrainerCallback):
+class UpdatesCallback(TrainerCallback):
     def on_step_end(self, _args: object, state: object, *_: object, **__: object) -> None:
         if state.global_step % (2 * job.epochs) == 0:
             channel.say("update", samples=state.global_step // (2 * job.epochs) * job.per_update)
@@ -83,7 +83,7 @@ def trainer_of(model: GPT2LMHeadModel, updates: int, told: bool = True, **more: 
         args=settings,
         train_dataset=Dataset.from_list(prompt_rows()),
         processing_class=make_tokenizer(),
-        callbacks=[Progress()] if told else [],
+        callbacks=[UpdatesCallback()] if told else [],
     )
 
 
