@@ -6,16 +6,17 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from agentdyno.model import Provenance, Verdict
-from agentdyno.model.metric import CENT, format_value
+from agentdyno.model.metric import CENT, format_value, money, money_spent
 from agentdyno.show.table import Table, Tone
 
 NOTHING = "-"
 RUN_ID_LENGTH = 13
 """Characters of a run id that tell runs apart."""
+_MOST_SHOWN_USD = 100_000
 
 _LABELS = {
     "duration_s": "duration",
@@ -75,12 +76,48 @@ def with_interval(value: float | None, interval: tuple[float, float] | None, uni
     return f"{text} [{low}, {high}]"
 
 
+@dataclass(frozen=True, slots=True)
+class PriceScale:
+    """For how many tasks prices that stand below or beside each other are told, once for all of them."""
+
+    tasks: int
+
+    def heading(self, thing: str) -> str:
+        """``per success``, ``per 1,000 successes`` for ``success``."""
+        return (
+            f"per {thing}" if self.tasks == 1 else f"per {self.tasks:,} {thing}{'es' if thing.endswith('s') else 's'}"
+        )
+
+    def show(self, usd: float | None, interval: tuple[float, float] | None = None) -> str:
+        """``$0.27 [$0.25, $0.31]``, without the number of tasks."""
+        if usd is None or not math.isfinite(usd):
+            return NOTHING
+        text = self._scaled(usd)
+        if interval is None or not all(map(math.isfinite, interval)):
+            return text
+        return f"{text} [{', '.join(map(self._scaled, interval))}]"
+
+    def _scaled(self, usd: float) -> str:
+        return money(usd) if self.tasks == 1 else money_spent(self.tasks * usd)
+
+
+def price_scale(values: Iterable[float | None]) -> PriceScale:
+    """The first in which the least of these prices of a task is a cent or more, and the greatest can be read."""
+    sizes = [abs(value) for value in values if value and math.isfinite(value)]
+    wanted = 0
+    if sizes:
+        wanted = sum(scale * min(sizes) < CENT for scale in (1, 1_000))
+        while wanted and 1_000**wanted * max(sizes) >= _MOST_SHOWN_USD:
+            wanted -= 1
+    return PriceScale(1_000**wanted)
+
+
 def side_by_side(name: str, values: Sequence[float | None], unit: str) -> tuple[str, list[str]]:
-    """A row's name and its values; where all are less than a cent, the name says that they are for 1,000 tasks."""
-    sizes = [abs(value) for value in values if value]
-    if unit != "usd" or not sizes or max(sizes) >= CENT:
+    """A row's name and its values; prices below a cent are told for many tasks, and the name says for how many."""
+    scale = price_scale(values if unit == "usd" else ())
+    if scale.tasks == 1:
         return name, [show(value, unit) for value in values]
-    return f"{name} per 1,000", [show(None if value is None else 1_000 * value, unit) for value in values]
+    return f"{name} per {scale.tasks:,}", [scale.show(value) for value in values]
 
 
 def marked(text: str, provenance: Provenance) -> str:

@@ -57,17 +57,20 @@ def test_eighty_columns_show_what_a_task_a_success_and_a_dollar_are_worth() -> N
     lines = render_console(cost_tables(full()), 80).splitlines()
     assert lines[0] == "Cost"
     row = next(line for line in lines if line.startswith("small"))
-    assert " ".join(row.split()).startswith("small 20/21 $2.00 per 1,000 $2.10 per 1,000")
-    assert "[$2.00, $2.47]" in row
+    assert " ".join(row.split()).startswith("small 20/21 $2.00 $2.10 [$2.00, $2.47]")
+    assert "per 1,000 tasks" in lines[1] + lines[2]
+    assert "per 1,000 successes" in lines[1] + lines[2]
+    assert not any("per 1,0" in line for line in lines[3 : lines.index("")]), "told once, not in every cell"
 
 
 def test_never_succeeded_free_and_unknown_are_words_and_never_zero() -> None:
     found = table(full(), "Cost")
-    assert cells(found, "hopeless")["per success"] == "never succeeded"
+    assert cells(found, "hopeless")["per 1,000 successes"] == "never succeeded"
     assert cells(found, "local")["performance per $"] == "free"
-    assert cells(found, "local")["per success"] == "$0"
+    assert cells(found, "local")["per 1,000 successes"] == "$0"
     mystery = cells(found, "mystery")
-    assert (mystery["cost"], mystery["per task"], mystery["per success"], mystery["performance per $"]) == ("-",) * 4
+    unknown = ("cost", "per 1,000 tasks", "per 1,000 successes", "performance per $")
+    assert [mystery[name] for name in unknown] == ["-"] * 4
 
 
 def test_the_frontier_table_gives_both_frontiers_with_their_probabilities() -> None:
@@ -80,9 +83,9 @@ def test_the_frontier_table_gives_both_frontiers_with_their_probabilities() -> N
 
 
 def test_benchmarks_get_a_table_only_where_there_are_several() -> None:
-    found = table(full(), "Cost per success by benchmark")
+    found = table(full(), "Cost per 1,000 successes by benchmark")
     assert [row[0].text for row in found.rows] == ["facts", "maths"]
-    assert cells(found, "maths")["large"] == "$0.02"
+    assert cells(found, "maths")["large"] == "$20.00"
     assert cells(found, "maths")["hopeless"] == "never succeeded"
     alone = cost_report([agent_record("a@1", cases([1, 1]))])
     assert [item.title for item in cost_tables(alone)] == ["Cost"]

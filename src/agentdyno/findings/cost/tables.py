@@ -10,7 +10,16 @@ from agentdyno.findings.cost.model import ConfigurationRow, CostReport, CostRow
 from agentdyno.model.metric import money_spent
 from agentdyno.show.section import Lead, Picture, Section
 from agentdyno.show.table import Align, Cell, Column, Table, Tone
-from agentdyno.show.wording import NOTHING, agent_names, one_line, percent, settings, show, with_interval
+from agentdyno.show.wording import (
+    NOTHING,
+    PriceScale,
+    agent_names,
+    one_line,
+    percent,
+    price_scale,
+    settings,
+    show,
+)
 
 NEVER = "never succeeded"
 
@@ -27,12 +36,14 @@ def _names(report: CostReport) -> dict[str, str]:
 
 def _costs(report: CostReport) -> Table:
     names = _names(report)
+    task = price_scale(row.cost_per_task_usd for row in report.rows)
+    success = price_scale(row.cost_per_success_usd for row in report.rows)
     columns = (
         Column("agent", wrap=True, heading=True),
         Column("passed", Align.RIGHT),
         Column("cost", Align.RIGHT, 2),
-        Column("per task", Align.RIGHT),
-        Column("per success", Align.RIGHT),
+        Column(task.heading("task"), Align.RIGHT, wrap=True),
+        Column(success.heading("success"), Align.RIGHT),
         Column("performance per $", Align.RIGHT, wrap=True),
         Column("tokens", Align.RIGHT, 3),
     )
@@ -41,8 +52,8 @@ def _costs(report: CostReport) -> Table:
             Cell(names[row.agent] + (" (simulated)" if row.simulated else "")),
             Cell(f"{row.successes:,}/{row.tasks:,}"),
             _spent(row.cost_usd),
-            _figure(row.cost_per_task_usd, "usd"),
-            _per_success(row),
+            _price(row, task),
+            _per_success(row, success),
             _per_dollar(row),
             _figure(row.total_tokens, ""),
         )
@@ -71,9 +82,10 @@ def _frontiers(report: CostReport) -> Table | None:
     if len(shown) < 2:
         return None
     names = _names(report)
+    task = price_scale(row.cost_per_task_usd for row in shown)
     columns = (
         Column("agent", wrap=True),
-        Column("per task", Align.RIGHT),
+        Column(task.heading("task"), Align.RIGHT, wrap=True),
         Column("accuracy", Align.RIGHT),
         Column("cost/accuracy frontier", Align.RIGHT, wrap=True),
         Column("median", Align.RIGHT),
@@ -82,7 +94,7 @@ def _frontiers(report: CostReport) -> Table | None:
     rows = tuple(
         (
             Cell(names[row.agent] + (" (simulated)" if row.simulated else "")),
-            _figure(row.cost_per_task_usd, "usd"),
+            _price(row, task),
             Cell(percent(row.accuracy)),
             _standing(row.on_accuracy_frontier, row.accuracy_frontier_probability),
             _figure(row.duration_s, "s"),
@@ -119,6 +131,7 @@ def _benchmarks(report: CostReport) -> Table | None:
     names = _names(report)
     agents = list(dict.fromkeys(row.agent for row in report.rows))
     known = {(row.benchmark, row.agent): row for row in report.benchmark_rows}
+    scale = price_scale(row.cost_per_success_usd for row in report.benchmark_rows)
     columns = (
         Column("benchmark", wrap=True),
         *(Column(names[agent], Align.RIGHT, wrap=True) for agent in agents),
@@ -129,10 +142,13 @@ def _benchmarks(report: CostReport) -> Table | None:
         rows.append(
             (
                 Cell(one_line(benchmark)),
-                *(Cell(NOTHING, Tone.MUTED) if row is None else _per_success(row, brief=True) for row in cells),
+                *(
+                    Cell(NOTHING, Tone.MUTED) if row is None else _per_success(row, scale, brief=True)
+                    for row in cells
+                ),
             )
         )
-    return Table("Cost per success by benchmark", columns, tuple(rows))
+    return Table(f"Cost {scale.heading('success')} by benchmark", columns, tuple(rows))
 
 
 def _configurations(report: CostReport) -> Table | None:
@@ -195,14 +211,17 @@ def _opportunities(report: CostReport) -> Table | None:
     return Table("What could be saved", columns, rows, notes)
 
 
-def _per_success(row: CostRow, *, brief: bool = False) -> Cell:
-    if row.never_succeeded:
+def _price(row: CostRow, scale: PriceScale) -> Cell:
+    return Cell(scale.show(row.cost_per_task_usd), Tone.MUTED if row.cost_per_task_usd is None else Tone.PLAIN)
+
+
+def _per_success(row: CostRow | None, scale: PriceScale, *, brief: bool = False) -> Cell:
+    if row is not None and row.never_succeeded:
         return Cell(NEVER, Tone.BAD)
-    if row.cost_per_success_usd is None:
+    if row is None or row.cost_per_success_usd is None:
         return Cell(NOTHING, Tone.MUTED)
-    if brief or row.cost_per_success_usd == 0:
-        return Cell(show(row.cost_per_success_usd, "usd"))
-    return Cell(with_interval(row.cost_per_success_usd, row.cost_interval, "usd"))
+    interval = None if brief or row.cost_per_success_usd == 0 else row.cost_interval
+    return Cell(scale.show(row.cost_per_success_usd, interval))
 
 
 def _per_dollar(row: CostRow) -> Cell:
