@@ -15,7 +15,6 @@ from types import ModuleType
 from typing import Any, cast
 
 from agentdyno.errors import DynoError, PluginError, nearest
-from agentdyno.registry.caches import SourceAsWritten, believe_only_later_caches
 from agentdyno.registry.names import registered
 
 _LIBRARY = str(Path(importlib.__file__).parent)
@@ -85,6 +84,8 @@ def load_import(item: str) -> ModuleType:
 
 def load_file(path: Path) -> ModuleType:
     """Executes a file as a module of its own, once per process; its folder becomes importable."""
+    from agentdyno.registry.caches import SourceAsWritten, believe_only_later_caches
+
     believe_only_later_caches()
     path = path.resolve()
     name = f"{path.stem}_{sha256(str(path).encode()).hexdigest()[:8]}"
@@ -125,7 +126,10 @@ def loaded_by_path(module: str) -> bool:
 
 
 def _import(name: str) -> ModuleType:
-    believe_only_later_caches()
+    if name.partition(".")[0] != "agentdyno":
+        from agentdyno.registry.caches import believe_only_later_caches
+
+        believe_only_later_caches()
     try:
         return importlib.import_module(name)
     except DynoError:
