@@ -151,7 +151,8 @@ class QuantitySpread:
     A side may have been run more often than once: ``baseline_runs`` and ``candidate_runs`` count its runs that are
     alike, and ``offset`` is what the logarithm of the ratio of the two compared runs has too much beside that of the
     means over these. So log ratio - ``offset`` has the standard error ``log_sd`` * sqrt(1 / ``baseline_runs`` +
-    1 / ``candidate_runs``).
+    1 / ``candidate_runs``). ``speeds_apart``, a logarithm too, is how far apart the speeds of the machine were that
+    the two sides met, which a figure that was not normalised may show in place of the code.
     """
 
     log_sd: float
@@ -160,6 +161,7 @@ class QuantitySpread:
     baseline_runs: int = 1
     candidate_runs: int = 1
     offset: float = 0.0
+    speeds_apart: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

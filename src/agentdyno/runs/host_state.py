@@ -123,9 +123,9 @@ def keep_standard(key: str, standard: ReferenceStandard, folder: Path | None = N
 
 
 def keep_ways(ways: Mapping[str, str], folder: Path | None = None) -> None:
-    """What was learned of these subjects; what was known before stays."""
+    """What was learned of these subjects takes the place of what was known of them."""
     state = read_state(folder)
-    _write(replace(state, ways={**ways, **state.ways}), folder)
+    _write(replace(state, ways={**state.ways, **ways}), folder)
 
 
 def keep_spread(key: str, spread: CalibratedSpread, folder: Path | None = None) -> None:

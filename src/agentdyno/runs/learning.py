@@ -1,11 +1,15 @@
-"""Which reference a subject's times are normalised by: learned from its own repeated runs on this host, then kept."""
+"""Which reference a subject's times are normalised by: learned from its own repeated runs on this host.
+
+The usual one is kept once it has proved itself. Another one, or none at all, may be what a quiet day shows: it is
+looked at again after every run, since all ways are noted of all runs, and gives way to what the runs show by then.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from agentdyno.findings.figures.normalised import NORMALISED
+from agentdyno.findings.figures.normalised import NORMALISED, variant
 from agentdyno.model import Arm, RunResult
 from agentdyno.runs.host_state import keep_ways, read_state
 from agentdyno.runs.normalising import WAYS
@@ -26,10 +30,12 @@ def known_ways(arms: Iterable[Arm]) -> dict[str, str]:
 
 
 def learn_ways(store: Store, result: RunResult) -> None:
-    """Looks at the subjects of a finished run that nothing was learned of, and keeps what can be told by now."""
+    """Looks at the subjects of a finished run of which nothing, or nothing usual, was learned, and keeps what can be
+    told by now."""
     known = read_state().ways
-    normalised = [arm for arm in result.arms if NORMALISED in arm.metrics]
-    subjects = {_subject(arm.agent, arm.experiment, arm.params) for arm in normalised} - known.keys()
+    normalised = [arm for arm in result.arms if {NORMALISED, variant(WAYS[0])} & arm.metrics.keys()]
+    subjects = {_subject(arm.agent, arm.experiment, arm.params) for arm in normalised}
+    subjects -= {subject for subject, way in known.items() if way == WAYS[0]}
     if not subjects:
         return
     from agentdyno.findings.record.judge_spread import steadiest_way
@@ -39,7 +45,7 @@ def learn_ways(store: Store, result: RunResult) -> None:
         subject: steadiest_way([figure for figure in figures if figure.subject == subject], WAYS)
         for subject in sorted(subjects)
     }
-    learned = {subject: way for subject, way in found.items() if way is not None}
+    learned = {subject: way for subject, way in found.items() if way is not None and way != known.get(subject)}
     if learned:
         keep_ways(learned)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -49,6 +50,16 @@ def test_errors_add_up_with_the_degrees_of_welch_and_satterthwaite() -> None:
     assert found.size == pytest.approx(abs(first.mean() - second.mean()) / abs(known.statistic))
     assert added([EXACT, EXACT]) == EXACT
     assert added([errors[0], EXACT]).degrees == pytest.approx(3)
+
+
+@pytest.mark.parametrize("apart", [0.15, 0.5, 1.0])
+def test_a_ratio_that_the_speeds_of_the_machine_can_make_is_no_change(apart: float) -> None:
+    spread = QuantitySpread(0.01, 5, "own", baseline_runs=6)
+    assert contrast_runs(apart, spread).p_value < 0.001
+    moved = contrast_runs(apart, replace(spread, speeds_apart=apart))
+    assert moved.p_value > 0.2
+    assert moved.detectable > 2 * apart
+    assert contrast_runs(5 * apart, replace(spread, speeds_apart=apart)).p_value < 0.01
 
 
 def test_where_a_run_itself_is_what_is_uncertain_the_few_runs_that_are_known_matter_less() -> None:

@@ -325,6 +325,35 @@ def test_cpu_time_that_parts_from_the_time_is_a_question_of_its_own() -> None:
     assert (found.rows["cpu_s"].verdict, found.rows["cpu_s"].family) == (Verdict.WORSE, 2)
 
 
+def with_cpu(agent: str, run: str, middle: float, scatter: float, slow: float = 0.0) -> AgentRecord:
+    """Nine cases of three tries; ``slow`` is what the mean of a case's tries is above their middle."""
+    told = [middle + (slow if number else 100 * slow) for number in range(9)]
+    cases = [answered(f"c{number}", duration_s=4.0, cpu_s=seconds) for number, seconds in enumerate(told)]
+    return record(agent, [replace(case, spread={"cpu_s": scatter}) for case in cases], [bench(run_id=run)])
+
+
+def test_cpu_time_of_separate_runs_changes_as_the_typical_case_does() -> None:
+    """One case of nine whose tries were disturbed is no change of the code."""
+    spread = RunSpread("host", {name: QuantitySpread(0.02, 6, "own") for name in ("duration_s", "cpu_s")})
+    sides = with_cpu("mine@1", "r1", 2.0, 0.0), with_cpu("mine@2", "r2", 2.0, 0.0, 0.01)
+    row = judgement(*sides, CPU_GATE, spread).rows["cpu_s"]
+    assert row.baseline == pytest.approx(2.0)
+    assert row.candidate == pytest.approx(2.01)
+    assert row.change == pytest.approx(0.005)
+    assert row.verdict in (Verdict.SAME, Verdict.INCONCLUSIVE)
+
+
+def test_tries_that_are_far_apart_make_the_cpu_time_of_separate_runs_less_certain() -> None:
+    """A third of the tries took twice as long, in all cases alike: more cases make the mean no surer."""
+    spread = RunSpread("host", {name: QuantitySpread(0.02, 6, "own") for name in ("duration_s", "cpu_s")})
+    calm = with_cpu("mine@1", "r1", 2.0, 0.01)
+    surely = judgement(calm, with_cpu("mine@2", "r2", 2.6, 0.01), CPU_GATE, spread).rows["cpu_s"]
+    assert surely.verdict is Verdict.WORSE
+    disturbed = judgement(calm, with_cpu("mine@2", "r2", 2.6, 1.1), CPU_GATE, spread).rows["cpu_s"]
+    assert disturbed.verdict is Verdict.INCONCLUSIVE
+    assert (disturbed.p_value or 0.0) > 0.05
+
+
 def test_cases_that_do_not_change_alike_make_the_time_less_certain() -> None:
     """By the quartiles of their changes, half as much again as of independent cases."""
     changes = np.linspace(-0.3, 0.3, 9)

@@ -194,7 +194,7 @@ def test_normalised_times_have_a_spread_where_they_rest_on_one_standard(stored: 
     assert "duration_norm_s" not in across
 
 
-def test_what_steadies_a_subject_is_learned_from_its_runs_and_kept(stored: Runs) -> None:
+def test_what_steadies_a_subject_is_learned_from_its_runs(stored: Runs) -> None:
     arms = [arm_of(BENCHMARKS[0], "quick@9"), arm_of(BENCHMARKS[0], "other@1")]
     for value in (1.0, 1.4, 0.8, 1.3, 0.9):
         stored.add("quick@1", value, normalised(value))
@@ -203,11 +203,61 @@ def test_what_steadies_a_subject_is_learned_from_its_runs_and_kept(stored: Runs)
     stored.add("quick@1", 1.2, normalised(1.2))
     learn_ways(stored.store, stored.last)
     assert known_ways(arms) == {arms[0].arm_id: "memory"}
+    stored.add("quick@1", 0.7, normalised(0.7))
+    learn_ways(stored.store, stored.last)
+    assert known_ways(arms) == {arms[0].arm_id: "memory"}
+
+
+def by_the_usual_way(raw: float, usual: float) -> dict[str, float]:
+    """A run in which neither the memory nor the run queue tells anything about the time."""
+    return {**normalised(usual), "normalised.memory_s": raw, "normalised.none_s": raw}
+
+
+def test_times_are_left_as_they_are_no_longer_than_runs_bear_it_out(stored: Runs) -> None:
+    """What was learned on a day on which nothing helped gives way when the machine changes its speed."""
+    arms = [arm_of(BENCHMARKS[0], "quick@9")]
+    for value in (1.0, 1.2, 0.85, 1.15, 0.9, 1.1):
+        stored.add("quick@1", value, by_the_usual_way(value, value))
+        learn_ways(stored.store, stored.last)
+    assert known_ways(arms) == {arms[0].arm_id: "raw"}
+    for value in (2.0, 1.9, 2.1, 2.0, 1.0, 2.0):
+        told = by_the_usual_way(value, 1.0)
+        del told["duration_norm_s"]  # no run keeps it while times are left as they are
+        stored.add("quick@1", value, told)
+        learn_ways(stored.store, stored.last)
+    assert known_ways(arms) == {arms[0].arm_id: "interpreted"}
     kept = read_state().ways
-    for value in (1.0, 1.4, 0.8):
-        stored.add("quick@1", value, {**normalised(1.0), "normalised.memory_s": value})
+    for value in (1.0, 3.0, 1.5):
+        stored.add("quick@1", value, by_the_usual_way(1.0, value))
         learn_ways(stored.store, stored.last)
     assert read_state().ways == kept
+
+
+@pytest.mark.parametrize(("agent", "same"), [("quick@2", False), ("quick@1", True)])
+def test_a_machine_that_ran_at_another_speed_for_one_side_makes_times_as_they_are_less_certain(
+    stored: Runs, agent: str, same: bool
+) -> None:
+    told = [(value, {"reference.interpreted_s": 1e-4, "cpu_s": value}) for value in (0.95, *BEFORE)]
+    before = [stored.add("quick@1", value, more) for value, more in told]
+    slower = {"reference.interpreted_s": 1.7e-4, "cpu_s": 1.7, "peak_rss_bytes": 1e6}
+    now = stored.add(agent, 1.7, slower)
+    found = known_spread(stored.store, of_run("quick@1", before[-1]), of_run(agent, now)).quantities
+    assert found["duration_s"].speeds_apart == pytest.approx(math.log(1.7))
+    assert found["cpu_s"].speeds_apart == pytest.approx(math.log(1.7))
+    again = stored.add(agent, 1.7, {**slower, "reference.interpreted_s": 1.05e-4})
+    if not same:  # else the mean of its version's runs is what it is held against
+        return
+    found = known_spread(stored.store, of_run("quick@1", before[-1]), of_run(agent, again)).quantities
+    assert found["duration_s"].speeds_apart == 0.0, "closer than readings are anyway"
+
+
+def test_normalised_times_know_the_speed_of_the_machine_already(stored: Runs) -> None:
+    told = {**normalised(1.0), "reference.interpreted_s": 1e-4}
+    before = [stored.add("quick@1", value, {**told, "duration_norm_s": 1.0}) for value in BEFORE]
+    now = stored.add("quick@2", 1.7, {**normalised(1.0), "reference.interpreted_s": 1.7e-4})
+    found = known_spread(stored.store, of_run("quick@1", before[-1]), of_run("quick@2", now)).quantities
+    assert found["duration_norm_s"].speeds_apart == 0.0
+    assert found["duration_s"].speeds_apart > 0.5
 
 
 class Experiments:

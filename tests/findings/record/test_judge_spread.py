@@ -120,6 +120,17 @@ def test_nothing_is_learned_from_few_runs_or_a_quiet_day() -> None:
     assert steadiest_way([], WAYS) is None
 
 
+ALMOST_STEADY = [1.0, 1.05, 0.96, 1.04, 0.97, 1.03]
+
+
+def test_a_day_on_which_normalised_times_are_steady_says_nothing_against_them() -> None:
+    """Where others' work hardly shows, to normalise cannot halve it."""
+    quiet = [1.0, 1.1, 0.95, 1.08, 0.96, 1.05]
+    assert steadiest_way(told(ALMOST_STEADY, quiet, quiet, quiet), WAYS) is None
+    assert steadiest_way(told(ALMOST_STEADY, WANDERING, STEADY, quiet), WAYS) is None
+    assert steadiest_way(told(quiet, quiet, quiet, quiet), WAYS) == "raw"
+
+
 def test_runs_with_another_standard_do_not_count_for_a_reference() -> None:
     figures = told(STEADY, STEADY, STEADY, WANDERING)
     value_of = way_value("interpreted", {"reference.interpreted_standard_s": 9e-4})

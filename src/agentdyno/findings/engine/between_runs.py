@@ -53,11 +53,12 @@ def contrast_runs(
 
     ``log_ratio`` is of the two compared runs; where the spread knows of more runs of a side, their mean counts.
     ``within`` is the error of what else is uncertain about the ratio, and not in the spread: where it is the larger
-    part, the few runs by which the spread is known matter less.
+    part, the few runs by which the spread is known matter less. Speeds of the machine that were apart may have made
+    as much of the ratio.
     """
     shift = log_ratio - spread.offset
     between = spread.log_sd * math.sqrt(1.0 / spread.baseline_runs + 1.0 / spread.candidate_runs)
-    error = added((KnownError(between, spread.degrees), within))
+    error = added((KnownError(between, spread.degrees), within, KnownError(spread.speeds_apart, spread.degrees)))
     degrees = max(spread.degrees, math.floor(error.degrees))
     tested = invert_law(shift, error.size, alpha=alpha, degrees=degrees)
     return RunContrast(

@@ -14,17 +14,19 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from agentdyno.findings.engine.between_runs import ALPHA, EXACT, KnownError, contrast_runs
+from agentdyno.findings.engine.between_runs import ALPHA, EXACT, KnownError, added, contrast_runs
 from agentdyno.findings.engine.judge import Measured
 from agentdyno.findings.engine.measure_inversion import told_ratio, visible_ratio
 from agentdyno.findings.engine.measure_scores import cluster_means
-from agentdyno.findings.engine.pairing import Pairing
+from agentdyno.findings.engine.pairing import PairedSide, Pairing
 from agentdyno.findings.figures.normalised import CPU_NORMALISED, IN_PLACE_OF, NORMALISED
 from agentdyno.model.record import AgentRecord, QuantitySpread, RunSpread
 
 NOT_JUDGED = "separate runs, not judged"
 OF_THE_MACHINE = ("speed", "duration_s", "ttft_s", "cpu_s", "peak_rss_bytes")
 """Metrics that a machine has a say in; of efficiency and the overall score only the parts that are among these."""
+_TIMES = ("speed", "duration_s", "ttft_s")
+_CPU_TIMES = ("cpu_s", CPU_NORMALISED)
 BUSY = 0.9
 """The share of a case's time from which its CPU time says the same as its time."""
 _FEWEST_PARTS = 4
@@ -80,6 +82,8 @@ def following_time(found: Measured, time: Measured) -> Measured:
 
 def against_spread(found: Measured, pairing: Pairing, spread: RunSpread) -> Measured:
     """The row judged by runs; with its figures, the reason and no test where the spread is not known."""
+    if found.row.quantity in _CPU_TIMES:
+        found = _of_the_typical_case(found, pairing)
     row, shift = found.row, found.shift
     if shift is None:
         return found
@@ -106,18 +110,56 @@ def against_spread(found: Measured, pairing: Pairing, spread: RunSpread) -> Meas
     return Measured(row, found.limits, seen.log_ratio, by_runs=True)
 
 
+def _of_the_typical_case(found: Measured, pairing: Pairing) -> Measured:
+    """CPU time per success with the change of the typical case, as the spread between runs is one of medians.
+
+    A few tries that were disturbed can make a total a quarter longer in one run of several.
+    """
+    logs = _case_logs(pairing, found.row.quantity)
+    if found.shift is None or not found.row.relative or not logs.size:
+        return found
+    sides = pairing.first, pairing.second
+    levels = [float(np.nanmedian(side.used(found.row.quantity))) for side in sides]
+    tries = [float(side.tries.sum() / side.passed.sum()) for side in sides]
+    change = float(np.median(logs))
+    shift = change + math.log(tries[1] / tries[0])
+    baseline, candidate = (level * per for level, per in zip(levels, tries, strict=True))
+    row = replace(found.row, baseline=baseline, candidate=candidate, per_try=math.expm1(change))
+    return replace(found, row=row, shift=shift)
+
+
+def _case_logs(pairing: Pairing, quantity: str) -> npt.NDArray[np.float64]:
+    """The logarithms of candidate / baseline, by cluster of cases."""
+    first, second = pairing.first.used(quantity), pairing.second.used(quantity)
+    known = (first > 0) & (second > 0)
+    codes = np.unique(pairing.clusters[known], return_inverse=True)[1]
+    return cluster_means(np.log(second[known] / first[known]), codes)
+
+
 def _within(found: Measured, pairing: Pairing) -> KnownError:
     """What else is uncertain: of times how far cases are from changing alike, which tells runs that were disturbed
     more than others. Per success, which cases happened to succeed, which is not in the spread between runs."""
-    quantity = found.row.quantity
-    if found.row.metric in ("speed", "duration_s", "ttft_s"):
-        first, second = pairing.first.used(quantity), pairing.second.used(quantity)
-        known = (first > 0) & (second > 0)
-        codes = np.unique(pairing.clusters[known], return_inverse=True)[1]
-        return restless(cluster_means(np.log(second[known] / first[known]), codes))
-    if found.spread is None:
-        return EXACT
-    return KnownError(found.spread / math.sqrt(found.row.clusters), max(1, found.row.clusters - 1))
+    row = found.row
+    sides = pairing.first, pairing.second
+    timed = row.metric in _TIMES or row.quantity in _CPU_TIMES
+    apart = restless(_case_logs(pairing, row.quantity)) if timed and row.relative else EXACT
+    if row.quantity == "cpu_s":
+        apart = added((apart, *map(_scattered, sides)))
+    always = timed and all(np.array_equal(side.passed, side.tries) for side in sides)
+    if found.spread is None or row.metric in _TIMES or always:
+        return apart
+    return added((apart, KnownError(found.spread / math.sqrt(row.clusters), max(1, row.clusters - 1))))
+
+
+def _scattered(side: PairedSide) -> KnownError:
+    """How sure a run is of its CPU times, which are means of tries: what disturbs a part of them, and moves these
+    means, is the same for all cases, so that many cases make it no surer."""
+    told = [
+        (case.spread["cpu_s"] / case.used["cpu_s"] / math.sqrt(case.tries))
+        for case in side.cases
+        if case.spread.get("cpu_s") is not None and case.used.get("cpu_s", 0.0) > 0
+    ]
+    return KnownError(float(np.median(told)), DEGREES_A_PART * len(told)) if told else EXACT
 
 
 def restless(logs: npt.NDArray[np.float64]) -> KnownError:
@@ -138,6 +180,8 @@ def _runs(record: AgentRecord, pairing: Pairing) -> int:
 def method_text(known: QuantitySpread) -> str:
     """How a row of separate runs was judged, with the spread and where it comes from."""
     text = f"student t over runs, spread {known.log_sd:.3g} of {_SOURCES[known.source]}"
+    if known.speeds_apart:
+        text += f"; the machine ran {math.expm1(known.speeds_apart):.0%} faster for one side"
     if known.baseline_runs == known.candidate_runs == 1:
         return text
     return f"{text}; means of {known.baseline_runs} and {known.candidate_runs} runs"

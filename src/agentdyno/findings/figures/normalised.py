@@ -58,3 +58,8 @@ def least_disturbed(values: Sequence[float]) -> float:
 def standard(reference: str) -> str:
     """The metric of an arm that tells the standard of ``reference`` that its normalised times rest on."""
     return f"reference.{reference}_standard_s"
+
+
+def reading_of(reference: str) -> str:
+    """The metric of an arm that tells what reading ``reference`` took in it."""
+    return f"reference.{reference}_s"

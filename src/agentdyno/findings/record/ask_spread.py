@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from agentdyno.findings.figures.normalised import CPU_NORMALISED, NORMALISED
 from agentdyno.findings.record.judge_spread import (
@@ -11,6 +12,7 @@ from agentdyno.findings.record.judge_spread import (
     RunFigure,
     quantity_spread,
     shared_way,
+    speeds_apart,
     way_value,
     with_sides,
 )
@@ -23,6 +25,8 @@ from agentdyno.store import Store
 from agentdyno.store.rows import RepeatRow
 
 _Value = Callable[[RunFigure], float | None]
+_AT_ANY_SPEED = ("duration_s", "cpu_s", "ttft_s")
+"""What a faster or slower machine changes and is not normalised."""
 
 
 def known_spread(store: Store | None, baseline: AgentRecord, candidate: AgentRecord) -> RunSpread:
@@ -116,6 +120,7 @@ def _known(
     Two runs of one version are held against what the others of it show: the two themselves are what is asked about.
     """
     everything, own = figures
+    apart = speeds_apart(own, sides, WAYS[0])
     counted: tuple[ComparedRuns, ComparedRuns] | None = sides
     if sides[0].version == sides[1].version:
         asked = (*sides[0].run_ids, *sides[1].run_ids)
@@ -129,7 +134,7 @@ def _known(
             or _beside(_calibrated(quantity, host), own, value_of, counted)
         )
         if spread is not None:
-            quantities[quantity] = spread
+            quantities[quantity] = replace(spread, speeds_apart=apart) if quantity in _AT_ANY_SPEED else spread
     return RunSpread(host, quantities)
 
 

@@ -8,7 +8,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from agentdyno.findings.figures.normalised import CPU_NORMALISED, NONE, NORMALISED, cpu_variant, standard, variant
+from agentdyno.findings.figures.normalised import (
+    CPU_NORMALISED,
+    NONE,
+    NORMALISED,
+    cpu_variant,
+    reading_of,
+    standard,
+    variant,
+)
 from agentdyno.model.identity import canonical_json
 from agentdyno.model.record import QuantitySpread, SpreadSource
 
@@ -19,12 +27,14 @@ ENOUGH = 4
 """Degrees of freedom from which a spread is used: with 3, Student's law at 1 % asks for nearly six times it."""
 LEARNED_FROM = 6
 """Runs of a subject from which the way that its times are normalised is learned."""
+ANOTHER_SPEED = 0.1
+"""Runs whose readings of the usual reference are further apart, as logarithms, met the machine at another speed."""
 HALVED = 0.5
 """Normalising is left out where it leaves more than this of the spread."""
 FINEST = 0.005
 """No spread is taken to be smaller: a handful of runs agree more closely than that by luck."""
 STEADY = 0.05
-"""Below this spread of raw times there is nothing to steady."""
+"""Below this spread there is nothing to steady: of raw times, and of what the usual way makes of them."""
 _AS_THEY_ARE = "raw"
 
 
@@ -104,8 +114,8 @@ def steadiest_way(figures: Sequence[RunFigure], ways: Sequence[str]) -> str | No
     """The way of normalising that one subject's times are steadied by, ``"raw"`` where none halves their spread.
 
     ``ways`` begin with the usual one, which stays unless another leaves half of its spread or less: a handful of runs
-    tell no finer. ``None`` until there are runs enough, and while their times differ so little that there is nothing
-    to steady: that tells nothing about a worse day. ``figures`` come newest first.
+    tell no finer. ``None`` until there are runs enough, and while their times, or what is made of them, differ so
+    little that there is nothing to steady: that tells nothing about a worse day. ``figures`` come newest first.
     """
     standards = figures[0].values if figures else {}
     raw_sd, degrees = within_spread(figures, lambda figure: figure.values.get(RAW))
@@ -117,8 +127,35 @@ def steadiest_way(figures: Sequence[RunFigure], ways: Sequence[str]) -> str | No
     if usual not in told:
         return None
     best = min(told, key=lambda way: told[way])
-    chosen = best if told[best] <= HALVED * told[usual] else usual
-    return chosen if told[chosen] <= HALVED * raw_sd else _AS_THEY_ARE
+    chosen = best if told[best] <= HALVED * told[usual] and told[usual] >= STEADY else usual
+    if told[chosen] <= HALVED * raw_sd:
+        return chosen
+    return None if told[chosen] < STEADY else _AS_THEY_ARE
+
+
+def speeds_apart(figures: Sequence[RunFigure], sides: tuple[ComparedRuns, ComparedRuns], reference: str) -> float:
+    """How far apart the speeds of the machine were that both sides met, as a logarithm: by the readings of
+    ``reference`` in their runs. 0 where that is no more than readings differ anyway, or is not known."""
+    first, second = ([_log_reading(figure, reference) for figure in _of_side(figures, side, sides)] for side in sides)
+    known = [[value for value in values if value is not None] for values in (first, second)]
+    if not all(known):
+        return 0.0
+    apart = abs(fmean(known[1]) - fmean(known[0]))
+    return apart if apart > ANOTHER_SPEED else 0.0
+
+
+def _of_side(
+    figures: Sequence[RunFigure], side: ComparedRuns, sides: tuple[ComparedRuns, ComparedRuns]
+) -> list[RunFigure]:
+    """The runs that a side's mean is of: all of its version, or the compared ones where both are of one version."""
+    if sides[0].version == sides[1].version:
+        return [figure for figure in figures if figure.run_id in side.run_ids]
+    return [figure for figure in figures if figure.version == side.version]
+
+
+def _log_reading(figure: RunFigure, reference: str) -> float | None:
+    seconds = figure.values.get(reading_of(reference))
+    return math.log(seconds) if seconds is not None and seconds > 0 else None
 
 
 def shared_way(runs: Sequence[Mapping[str, float]], ways: Sequence[str]) -> str | None:
