@@ -143,7 +143,7 @@ class Concluded:
 
 
 def chain(space: Workspace, store: Store, kind: str, order: Sequence[str], say: Callable[[str], None]) -> list[Pair]:
-    """Makes what is missing of these runs, and returns the pairs."""
+    """Makes what is missing of these runs, and returns the pairs of those that were finished."""
     done = space.done(store, kind)
     told = [_agent(run).rpartition("@")[2] for run in done]
     if told[: len(order)] != list(order[: len(told)]):
@@ -152,7 +152,10 @@ def chain(space: Workspace, store: Store, kind: str, order: Sequence[str], say: 
         space.run(kind, version)
         say(f"\r{kind}: run {number} of {len(order)} ")
     say("\r")
-    return _pairs([(version, run.run_id) for version, run in zip(order, space.done(store, kind), strict=False)])
+    done = space.done(store, kind)
+    if len(done) < len(order):  # one that was stopped in the middle, or at which two chains were in one folder
+        say(f"{kind}: {len(order) - len(done)} of {len(order)} runs were not finished\n")
+    return _pairs([(_agent(run).rpartition("@")[2], run.run_id) for run in done])
 
 
 def _pairs(runs: list[tuple[str, str]]) -> list[Pair]:
@@ -161,9 +164,9 @@ def _pairs(runs: list[tuple[str, str]]) -> list[Pair]:
     for version, run_id in runs:
         if version == UNCHANGED:
             known.append(run_id)
-        elif version == SAME:
+        elif version == SAME and len(known) > EARLIER:
             found.append(Pair(tuple(known[-EARLIER - 1 : -1]), known[-1], run_id, None))
-        else:
+        elif version == CHANGED and found:
             found[-1] = replace(found[-1], more=run_id)
     return found
 
