@@ -19,11 +19,11 @@ COST_S = 0.001
 
 
 class Scripted:
-    """References whose readings are given; each reading costs a millisecond of a clock that stands still else."""
+    """References whose readings are given; each reading costs a millisecond of CPU time, a clock that stands still else."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, interpreted: Iterator[float]) -> None:
         self.now_ns = self.interpreted = self.copied = 0
-        monkeypatch.setattr(reference, "perf_counter_ns", lambda: self.now_ns)
+        monkeypatch.setattr(reference, "thread_time_ns", lambda: self.now_ns)
         monkeypatch.setattr(reference, "interpreted_s", lambda: self._read(interpreted))
         monkeypatch.setattr(reference, "memory_s", self._copy)
 

@@ -1,8 +1,8 @@
 """How fast this host is at the moment: two short workloads, timed between samples in the process that measures.
 
 One is interpreted code, the other copies memory that the nearer caches do not hold. Both are timed in CPU seconds of
-the calling thread, so that waiting for a CPU does not count. Readings are taken on a budget: at most ``SHARE`` of the
-time that the samples take, or an allowance where that is more. Standard library only.
+the calling thread, so that waiting for a CPU does not count. Readings are taken on a budget of CPU time: at most
+``SHARE`` of the time that the samples take, or an allowance where that is more. Standard library only.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import repeat
 from os import O_RDONLY, getpid, pread
 from os import close as close_file
 from os import open as open_file  # names of our own: what is measured may replace those of the module
-from time import perf_counter_ns, thread_time_ns
+from time import thread_time_ns
 from typing import Protocol, runtime_checkable
 
 INTERPRETED, MEMORY = "interpreted", "memory"
@@ -119,12 +119,14 @@ class References:
             self._queue_file = None
 
     def _read(self) -> None:
-        started = perf_counter_ns()
+        """The cost is CPU time: one reading that waits for a CPU would else use up what a short run may spend, and
+        the first reading would stand for all of its samples."""
+        started = thread_time_ns()
         self._keep(INTERPRETED, interpreted_s())
         if self._count % _EVERY == _EVERY // 4:
             self._keep(MEMORY, memory_s())
         self._count += 1
-        self._cost_s = (perf_counter_ns() - started) / 1e9
+        self._cost_s = (thread_time_ns() - started) / 1e9
         self._spent_s += self._cost_s
         self._now = {}
 

@@ -260,6 +260,16 @@ def test_normalised_times_know_the_speed_of_the_machine_already(stored: Runs) ->
     assert found["duration_s"].speeds_apart > 0.5
 
 
+def test_how_well_a_subject_is_normalised_is_not_known_from_others(stored: Runs) -> None:
+    for value in (1.0, 1.01, 0.99, 1.0, 1.02, 1.01):
+        stored.add("other@1", value, {**normalised(value), "reference.interpreted_s": 1e-4})
+    before = stored.add("quick@1", 1.0, {**normalised(1.0), "reference.interpreted_s": 1e-4})
+    now = stored.add("quick@2", 1.7, {**normalised(1.2), "reference.interpreted_s": 1.7e-4})
+    found = known_spread(stored.store, of_run("quick@1", before), of_run("quick@2", now)).quantities
+    assert found["duration_norm_s"].source == "pooled"
+    assert found["duration_norm_s"].speeds_apart == pytest.approx(math.log(1.7))
+
+
 class Experiments:
     """Stored runs of one experiment each, with given medians; the number of a commit is its version."""
 

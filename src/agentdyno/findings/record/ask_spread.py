@@ -27,6 +27,8 @@ from agentdyno.store.rows import RepeatRow
 _Value = Callable[[RunFigure], float | None]
 _AT_ANY_SPEED = ("duration_s", "cpu_s", "ttft_s")
 """What a faster or slower machine changes and is not normalised."""
+_NORMALISED = (NORMALISED, CPU_NORMALISED)
+"""How well normalising follows the machine's speed is known of what was run more than once, and of nothing else."""
 
 
 def known_spread(store: Store | None, baseline: AgentRecord, candidate: AgentRecord) -> RunSpread:
@@ -134,7 +136,8 @@ def _known(
             or _beside(_calibrated(quantity, host), own, value_of, counted)
         )
         if spread is not None:
-            quantities[quantity] = replace(spread, speeds_apart=apart) if quantity in _AT_ANY_SPEED else spread
+            moved = quantity in _AT_ANY_SPEED or (quantity in _NORMALISED and spread.source != "own")
+            quantities[quantity] = replace(spread, speeds_apart=apart) if moved else spread
     return RunSpread(host, quantities)
 
 
@@ -153,11 +156,10 @@ def _alike(
 
 def _values(own: Sequence[RepeatRow], names: Sequence[str]) -> dict[str, _Value]:
     """How to read each quantity of a run. Normalised times are there only where both sides' rest on one standard."""
-    normalised = (NORMALISED, CPU_NORMALISED)
-    values: dict[str, _Value] = {name: _reading(name) for name in names if name not in normalised}
+    values: dict[str, _Value] = {name: _reading(name) for name in names if name not in _NORMALISED}
     way = shared_way([row.medians for row in own], WAYS)
     if way is not None and len({row.python for row in own}) == 1:
-        for name in normalised:
+        for name in _NORMALISED:
             value_of = way_value(way, own[0].medians, name)
             if all(value_of(figure) is not None for figure in figures_of(own)):
                 values[name] = value_of
