@@ -19,7 +19,7 @@ COST_S = 0.001
 
 
 class Scripted:
-    """References whose readings are given; each reading costs a millisecond of CPU time, a clock that stands still else."""
+    """References whose readings are given; each costs a millisecond of CPU time, which passes by nothing else."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, interpreted: Iterator[float]) -> None:
         self.now_ns = self.interpreted = self.copied = 0
