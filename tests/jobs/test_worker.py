@@ -26,6 +26,7 @@ from agentdyno.runs.pipeline import start
 from agentdyno.runs.suite.prepare import PreparedSuite, suite_request
 from agentdyno.store.service.fenced import FencedStore, Superseded
 from agentdyno.store.service.repository import ServiceRepository
+from agentdyno.store.service.schema import jobs
 
 from ..suites import Room
 from ..waiting import PATIENCE_S, wait_until
@@ -200,9 +201,16 @@ def test_a_job_whose_run_was_closed_already_is_only_ended(service: Service, monk
     assert service.store.service.job(job.job_id).status is JobStatus.RUNNING
     monkeypatch.setattr(Heartbeat, "finish", finish)
     asked = service.calls()
+    told = dict(service.store.service.job(job.job_id).progress)
+    with service.store.session as session, session.transaction():  # as if it had died before its first heartbeat
+        session.execute(jobs.update().values(progress={}))
     service.worker("second").work(NEVER, once=True)
-    assert service.store.service.job(job.job_id).status is JobStatus.SUCCEEDED
+    done = service.store.service.job(job.job_id)
+    assert done.status is JobStatus.SUCCEEDED
     assert service.calls() == asked
+    assert (done.progress["done"], done.progress["planned"], done.progress["errors"]) == (6, 6, 0)
+    same = ("pass_rate", "tokens", "cost_usd", "doing")
+    assert [done.progress[name] for name in same] == [told[name] for name in same]
 
 
 def test_a_worker_that_lost_its_lease_writes_nothing_more(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:

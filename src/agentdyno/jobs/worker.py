@@ -28,6 +28,7 @@ from agentdyno.runs.cluster.order import WorkOrder
 from agentdyno.runs.kind import Choices, Tools
 from agentdyno.runs.kinds import SUITE, kind_named
 from agentdyno.runs.pipeline import resume, start
+from agentdyno.runs.recording import last_progress
 from agentdyno.runs.suite.prepare import suite_request
 from agentdyno.specs import LoadedSuite
 from agentdyno.store import Store
@@ -325,6 +326,9 @@ class _Attempt:
             if job.run_id and store.runs.has(job.run_id):
                 header = store.runs.load(job.run_id, samples=False)
                 if header.status is RunStatus.COMPLETE:
+                    self._heartbeat.note(
+                        last_progress(store.runs.load(job.run_id))
+                    )  # who ran it may not have said it
                     return header
                 tools = replace(tools, choices=replace(tools.choices, agents=()))
                 return resume(job.run_id, tools, moved=lambda header: _here(header, loaded, use, root))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from agentdyno.errors import StoreError, StoreGone
-from agentdyno.model import Progress, RunStatus, Sample, Status, Trial
+from agentdyno.model import Progress, RunResult, RunStatus, Sample, Status, Trial
 from agentdyno.model.codec import encode, from_plain, to_plain
 from agentdyno.model.sample import ELSEWHERE, disturbance_of
 from agentdyno.runner.executor import TrialStep
@@ -341,3 +341,13 @@ class _Tally:
 
     def of_agents(self) -> tuple[float | None, int, float]:
         return self.passed / self.judged if self.judged else None, int(self.tokens), self.cost_usd
+
+
+def last_progress(result: RunResult) -> Progress:
+    """What the end of a run that has ended said, for whoever was not there: its arms hold their samples."""
+    tally = _Tally()
+    samples = [sample for arm in result.arms for sample in arm.samples]
+    for sample in samples:
+        tally.add(sample)
+    count, took_s = len(samples), ((result.finished_at or result.started_at) - result.started_at) / 1000
+    return Progress(result.run_id, count, count, tally.errors, took_s, 0.0, result.arms[-1].name, *tally.of_agents())
