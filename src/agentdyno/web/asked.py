@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 from fastapi import Depends, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints, TypeAdapter, ValidationError
 from starlette.responses import Response
 
 from agentdyno.model.job import Scope
@@ -45,7 +45,7 @@ class RunBody(BaseModel):
     agent_id: Name
     suite_id: Name
     configuration: Configuration = {}
-    async_execution: Annotated[bool, Field(description="Answer at once with a job.")] = False
+    async_execution: Annotated[StrictBool, Field(description="Answer at once with a job.")] = False
     options: Options = JobOptions()
 
 

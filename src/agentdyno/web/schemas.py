@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, StrictBool, StringConstraints
 from pydantic import Field as Limits
 
 from agentdyno.findings.board.model import MatrixEntry
@@ -69,7 +69,7 @@ class BaselineBody(BaseModel):
     agent_id: Name
     suite_id: Name | None = None
     note: Annotated[str, StringConstraints(max_length=1000)] = ""
-    include_partial: Annotated[bool, Limits(description=INCLUDE_PARTIAL.description)] = INCLUDE_PARTIAL.default
+    include_partial: Annotated[StrictBool, Limits(description=INCLUDE_PARTIAL.description)] = INCLUDE_PARTIAL.default
 
 
 class AcknowledgeBody(BaseModel):
@@ -84,8 +84,8 @@ class MarkBody(BaseModel):
     case_id: Annotated[str, StringConstraints(min_length=1, max_length=2000)]
     benchmark: Name
     agent: Name
-    iteration: Annotated[int, Limits(ge=0, le=10**6)] = 0
-    is_right: bool
+    iteration: Annotated[int, Limits(ge=0, le=10**6, strict=True)] = 0
+    is_right: StrictBool
     note: Annotated[str, StringConstraints(max_length=1000)] = ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, StrictBool, StringConstraints
 from starlette.responses import Response
 
 from agentdyno.model.job import AuditEntry, Scope
@@ -24,7 +24,7 @@ class SignInBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    remember: bool = False
+    remember: StrictBool = False
 
 
 class LinkBody(BaseModel):
