@@ -60,8 +60,8 @@ def test_one_agent_is_measured_by_the_bench_in_both_languages(single: RunResult)
         readings = arm.samples[0].readings
         assert readings["result.output_tokens"] == 2 * TOKENS, "two answers, counted by the proxy"
         assert 0 < readings["result.ttft_s"] < readings["result.case_s"]
-        # What is left of a case beside its calls, which the proxy times: about zero, where a busy proxy waits below.
-        assert abs(readings["result.client_s"]) < readings["result.case_s"]
+        # What is left of a case beside its calls, which the proxy times: where a busy proxy waits, less than nothing.
+        assert readings["result.client_s"] < readings["result.case_s"]
         assert readings["result.start_s"] > 0
         assert readings["result.cpu_per_token_s"] > 0
         assert readings["result.peak_rss_bytes"] > 1_000_000
