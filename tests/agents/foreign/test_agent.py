@@ -6,10 +6,12 @@ import asyncio
 import json
 import sys
 from collections.abc import Mapping
+from time import perf_counter_ns
 from typing import Any
 
 import pytest
 
+from agentdyno.agents.foreign import process
 from agentdyno.agents.foreign.agent import ForeignAgent, ProgramLimits, ProgramSetting, ProgramUse
 from agentdyno.contracts import CaseFailed
 from agentdyno.errors import PluginError
@@ -403,3 +405,18 @@ def test_what_a_program_has_used_is_known_once_it_has_greeted(place: Place) -> N
     assert used.cpu_s > 0
     assert used.peak_rss_bytes is not None
     assert used.peak_rss_bytes > 1_000_000
+
+
+def test_the_clock_runs_before_the_program_has_the_case(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bench that waits for a CPU once a case is sent would else find the program faster than it is."""
+    waited_ns = 0
+    send = process.LineProcess._send
+
+    def sent(self: process.LineProcess, fd: int, data: bytes) -> None:
+        nonlocal waited_ns
+        send(self, fd, data)
+        waited_ns += 3_600 * 10**9
+
+    monkeypatch.setattr(process.LineProcess, "_send", sent)
+    monkeypatch.setattr(process, "perf_counter_ns", lambda: perf_counter_ns() + waited_ns)
+    assert ask(program(place, ECHO)).readings["duration_s"] > 3_600

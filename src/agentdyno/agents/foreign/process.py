@@ -133,8 +133,8 @@ class LineProcess:
             for other in self._running.values():
                 other.alone = False
         cpu_s, stored = self._cpu_s(), stored_by(self.pid)
+        exchange.sent_ns = perf_counter_ns()  # before: the program may answer while this process waits for a CPU
         self._send(self._channel.write_fd, line)
-        exchange.sent_ns = perf_counter_ns()
         try:
             reply = await exchange.answered
         finally:
