@@ -89,7 +89,14 @@ def pairs(draw: st.DrawFn) -> tuple[AgentRecord, AgentRecord]:
     return sides[0], sides[1]
 
 
-spreads = st.sampled_from([UNKNOWN_SPREAD, KNOWN])
+AT_TWO_SPEEDS = RunSpread(
+    "host",
+    {
+        name: QuantitySpread(0.02, 5, "own", baseline_runs=6, speeds_apart=apart)
+        for name, apart in (("duration_s", 0.5), ("cpu_s", 0.5), ("ttft_s", 0.0), ("peak_rss_bytes", 0.0))
+    },
+)
+spreads = st.sampled_from([UNKNOWN_SPREAD, KNOWN, AT_TWO_SPEEDS])
 
 
 def every_row(found: PairJudgement) -> Iterator[PairedRow]:
